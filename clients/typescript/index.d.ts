@@ -49,6 +49,28 @@ export interface ArcStep {
   sure: boolean;
 }
 
+/** One call or piece of work that changed a memory, a call of a model, or an erasure. `at` is record time: when its first write was committed with it. `verb` is what was called ("add", "facts.edit"), the kind of later work ("encode"), or the stage a model was asked for. `thing` says what `subject` is the id of ("thread", "episode", "fact", …); None where it concerned several, or none. `counts` says how many of what were written or deleted. `note` is the model's name, or why something was erased. `id` is unique among the entries of one moment. */
+export interface AuditEntry {
+  at: string;
+  id: string;
+  kind: AuditKind;
+  verb: string;
+  by: Caller;
+  thing: string;
+  subject: string | null;
+  counts: Record<string, number>;
+  note: string;
+}
+
+/** A page of a list of AuditEntry. */
+export interface AuditEntryPage {
+  items: AuditEntry[];
+  /** Give it as `cursor` for the next page; null on the last. */ next: string | null;
+}
+
+/** What an entry of the audit is of: something written, a call of a language model, something deleted. */
+export type AuditKind = "write" | "model" | "deletion";
+
 /** The receipts of a batch, in its order, and the operation that does what follows from it. */
 export interface BatchReceipts {
   receipts: MessageReceipt[];
@@ -74,11 +96,19 @@ export interface BoundaryTrace {
   low: (number | null)[];
 }
 
+/** Who did something: by which face, with which key of the service and its role ("" without keys). `face` is python, cli, http, dashboard, mcp, or "work" for later work and upkeep; `cause` is then the key of the job, which names the observation, episode or thread it was for. */
+export interface Caller {
+  face: string;
+  key: string;
+  role: string;
+  cause: string;
+}
+
 /** What a fact is about (seed 003). */
 export type Category = "identity" | "preference" | "interest" | "personality" | "relationship" | "experience" | "goal" | "guideline";
 
 /** What a change is of. */
-export type ChangeKind = "messages" | "episode" | "fact" | "fact ended" | "fact edited" | "fact deleted" | "link" | "unlinked" | "skill" | "pinned" | "suppressed" | "archived" | "erased" | "model";
+export type ChangeKind = "thread" | "messages" | "episode" | "fact" | "fact ended" | "fact edited" | "fact deleted" | "link" | "unlinked" | "chain" | "unchained" | "skill" | "pinned" | "suppressed" | "archived" | "erased" | "model";
 
 /** Whether there was anything to do. */
 export interface Changed {
@@ -240,7 +270,7 @@ export interface EpisodePage {
 /** Where an episode is in its life. */
 export type EpisodeState = "open" | "closed" | "compacted" | "archived";
 
-/** The receipt of an erasure. `subject` is `fingerprint` of what was erased, `counts` how many of which kind went, `at` record time. `state` is "pending" until the database was swept (`waits_for` says what hindered that), then "done". `measures` are what was done about it, `remains` where bytes of it may still lie, "" where nowhere that the store knows of. `residue` is how many of the strings looked for were still found where `residue` of the store looks (in the file; on a server in the rows); None: nobody looked. `owner` is the hash of the user's name by which a store finds the receipt again; "" before it is written. `repeated_by` are observations that are kept and hold the same words: an echo, a quotation, a copy. They are told to who erases, and not written. */
+/** The receipt of an erasure. `subject` is `fingerprint` of what was erased, `counts` how many of which kind went, `at` record time. `state` is "pending" until the database was swept (`waits_for` says what hindered that), then "done". `measures` are what was done about it, `remains` where bytes of it may still lie, "" where nowhere that the store knows of. `residue` is how many of the strings looked for were still found where `residue` of the store looks (in the file; on a server in the rows); None: nobody looked. `owner` is the hash of the user's name by which a store finds the receipt again; "" before it is written. `repeated_by` are observations that are kept and hold the same words: an echo, a quotation, a copy. They are told to who erases, and not written. `by` is who erased it; None where that was not kept yet. */
 export interface Erasure {
   id: string;
   what: What;
@@ -256,6 +286,7 @@ export interface Erasure {
   measures: string;
   remains: string;
   owner: string;
+  by: Caller | null;
 }
 
 /** A page of a list of Erasure. */
@@ -489,7 +520,7 @@ export interface MarkedPage {
   /** Give it as `cursor` for the next page; null on the last. */ next: string | null;
 }
 
-/** One change: when it was written (record time), of what kind, and in words what. `subject` is the id of what changed, `thread` the name of the thread it concerns; None where there is none. `by` says who concluded it: "algorithm", a model's name, "hand", or "" where that is not told. */
+/** One change: when it was written (record time), of what kind, and in words what. `subject` is the id of what changed, `thread` the name of the thread it concerns; None where there is none. `by` says who concluded it: "algorithm", a model's name, "hand", who erased, or "" where that is not told; `TraceRoom.audit` tells who called. */
 export interface MemoryChange {
   at: string;
   kind: ChangeKind;
@@ -1251,6 +1282,8 @@ export interface UserMemoryTrace {
   turn(asked: { turn: string; text?: boolean }): Promise<TurnTrace>;
   /** Return what the memory took in, concluded and let go after `since`, up to `until` (now) */
   changes(asked?: { since?: string | null; until?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<MemoryChanges>;
+  /** Return who did what to the user's memory: the newest `limit` entries, newest first */
+  audit(asked?: { since?: string | null; until?: string | null; kind?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<AuditEntryPage>;
   /** Return what was decided of the user's memory, by record time: the newest `limit`, newest last */
   decisions(asked?: { since?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<DecisionPage>;
 }

@@ -603,6 +603,17 @@ export default {
     "as_of"
    ]
   },
+  "trace.audit": {
+   "method": "GET",
+   "path": "/v1/users/{user}/audit",
+   "query": [
+    "since",
+    "until",
+    "kind",
+    "limit",
+    "cursor"
+   ]
+  },
   "trace.decisions": {
    "method": "GET",
    "path": "/v1/users/{user}/decisions",

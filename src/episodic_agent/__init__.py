@@ -75,7 +75,9 @@ if TYPE_CHECKING:
     )
     from episodic_agent.faces.client.client import AsyncClient, Client
     from episodic_agent.schemas import (
+        AuditEntry,
         Backup,
+        Caller,
         Decision,
         Encoding,
         Episode,
@@ -100,10 +102,12 @@ __all__ = [
     "ArcStep",
     "AsyncClient",
     "AsyncMemory",
+    "AuditEntry",
     "Backup",
     "BadReply",
     "BoundaryTrace",
     "BudgetSpent",
+    "Caller",
     "Category",
     "Client",
     "Conflict",
@@ -220,7 +224,9 @@ _NAMES: Final = {  # by the module that has them
         "ProviderRefused ProviderUnavailable SensorError StoreDamaged StoreError StoreUnavailable "
         "TooLarge UnreadableAnswer"
     ),
-    "episodic_agent.schemas": "Backup Decision Encoding Episode Link ModelUse Observation Receipt Thread",
+    "episodic_agent.schemas": (
+        "AuditEntry Backup Caller Decision Encoding Episode Link ModelUse Observation Receipt Thread"
+    ),
     "episodic_agent.engine.filters": "Filter",
     "episodic_agent.engine.user": "UserMemory",
     "episodic_agent.wiring.memory": "Memory",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from episodic_agent.core.trace import FAILED, Recorder, current, packed, recording, span, unpacked
 from episodic_agent.errors import StoreError
-from episodic_agent.schemas.work import Span
+from episodic_agent.schemas.jobs import Span
 
 
 @pytest.fixture

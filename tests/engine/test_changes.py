@@ -1,5 +1,6 @@
 """What a memory learned between two moments: everything that was written, once, in order; on both stores."""
 
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -7,9 +8,16 @@ import pytest
 from builders.chats import BREAD, LISBON, START, Clock, mine, talk
 from builders.commands import Run
 from conftest import OpenMemory
+from hypothesis import given
+from hypothesis import strategies as st
 
+from episodic_agent import Memory
+from episodic_agent.engine.trace.acts import calling
 from episodic_agent.engine.trace.changes import ChangeKind, MemoryChanges
 from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.schemas import Caller
+
+FACTS = (ChangeKind.FACT, ChangeKind.FACT_ENDED, ChangeKind.FACT_EDITED, ChangeKind.FACT_DELETED)
 
 
 @pytest.fixture
@@ -101,5 +109,102 @@ def test_wrong_times_and_an_unknown_user_are_named(open_memory: OpenMemory) -> N
 def test_the_command_lists_them(run: Run) -> None:
     run("add", "My sister lives in Porto and I visit her every May.")
     assert "1 message in" in run("changes").out
-    assert run("changes", "--json").json["changes"][0]["kind"] == "messages"
+    assert [one["kind"] for one in run("changes", "--json").json["changes"]][:2] == ["thread", "messages"]
     assert "nothing changed" in run("changes", "--since", "2001-01-01", "--until", "2001-01-02").err
+
+
+def test_threads_that_begin_are_told_once_in_the_week_they_began(told: Any) -> None:
+    user, clock = told
+    user.add(talk(LISBON, 0, prefix="l"), thread="trip")
+    clock.now += timedelta(days=10)
+    user.add(talk(LISBON[:1], 5, prefix="m"), thread="trip")
+    user.add(talk(BREAD, 1, prefix="b"), thread="bread")
+    week = user.trace.changes()
+    assert [one.what for one in week.of("thread")] == ["bread"]
+    assert [one.what for one in user.trace.changes(START).of("thread")] == ["trip", "bread"]
+    user.erase(observation=user.episodes.messages(user.episodes.list()[0].episode_id)[0].id)
+    assert {one.what for one in user.trace.changes(START).of("thread")} == {"trip", "bread"}
+
+
+def test_chains_are_told_as_they_were_made_and_taken_back(told: Any) -> None:
+    user, clock = told
+    sessions = []
+    for number in range(2):
+        session = user.sessions.start(f"Topic {number}", timestamp=clock.now.isoformat())
+        user.add(f"About the topic of session {number}", thread=session.thread)
+        user.sessions.end(session.id)
+        sessions.append(session.id)
+        clock.now += timedelta(hours=1)
+    began = clock.now
+    clock.now += timedelta(hours=1)
+    user.chains.add(sessions[1], sessions[0])
+    clock.now += timedelta(hours=1)
+    made = user.trace.changes(began)
+    user.chains.remove(sessions[1], by="ana")
+    changes = user.trace.changes(began)
+    assert kinds(made) == ["chain"]
+    assert kinds(changes) == ["chain", "unchained"]
+    chain, undone = changes.changes
+    assert (chain.subject, chain.by, undone.by) == (sessions[1], "hand", "ana")
+    assert "goes on from" in chain.what
+
+
+def test_an_erasure_is_told_with_who_erased(told: Any) -> None:
+    user, _ = told
+    user.add(talk(LISBON, 0), thread="trip")
+    with calling(Caller("http", "k1", "admin")):
+        user.erase(thread="trip")
+    assert user.trace.changes().of("erased")[0].by == "http, key k1 (admin)"
+
+
+STEPS = ("live", "like", "edit", "delete", "confirm")
+
+
+@given(st.lists(st.sampled_from(STEPS), min_size=2, max_size=8), st.integers(0, 8), st.integers(0, 8))
+def test_what_two_weeks_tell_of_facts_is_what_both_together_tell(
+    program: list[str], one: int, other: int
+) -> None:
+    clock = Clock(datetime(2024, 6, 1, 12, tzinfo=UTC))
+    moments = [clock.now]
+    with Memory.open(":memory:", embedder="none", clock=clock, resume=False) as memory:
+        user = memory.user("ana", new=True)
+        for number, step in enumerate(program):
+            clock.now += timedelta(hours=1)
+            facts = user.facts.list() if number else []
+            if step == "live":
+                user.add(f"I live in {('Porto', 'Lisbon', 'Braga')[number % 3]}.", thread="t")
+            elif step == "like" or not facts:
+                user.add(f"I love {('rye bread', 'oolong tea', 'old maps')[number % 3]}.", thread="t")
+            elif step == "edit":
+                user.facts.edit(facts[0].id, text=f"Ana lives in house number {number}.")
+            elif step == "delete":
+                user.facts.delete(facts[0].id)
+            else:
+                user.facts.confirm(facts[0].id)
+            moments.append(clock.now)
+        first, middle = moments[0] - timedelta(hours=1), moments[min(one, other, len(moments) - 1)]
+        last = moments[-1]
+        told = [
+            Counter((c.at, c.kind, c.subject) for c in user.trace.changes(since, until=until).of(*FACTS))
+            for since, until in ((first, middle), (middle, last), (first, last))
+        ]
+    assert told[0] + told[1] == told[2]
+    assert told[2].total() > 0 or "live" not in program
+
+
+def test_a_past_knows_a_chain_that_was_taken_back_since(told: Any) -> None:
+    user, clock = told
+    sessions = []
+    for number in range(2):
+        session = user.sessions.start(f"Topic {number}", timestamp=clock.now.isoformat())
+        user.add(f"About the topic of session {number}", thread=session.thread)
+        user.sessions.end(session.id)
+        sessions.append(session.id)
+        clock.now += timedelta(hours=1)
+    user.chains.add(sessions[1], sessions[0])
+    clock.now += timedelta(hours=1)
+    chained = clock.now
+    clock.now += timedelta(hours=1)
+    user.chains.remove(sessions[1])
+    assert [one.id for one in user.as_of(chained).chains.get(sessions[1])] == sessions
+    assert [one.id for one in user.chains.get(sessions[1])] == sessions[1:]

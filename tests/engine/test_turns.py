@@ -17,7 +17,7 @@ from episodic_agent.engine.trace.work import turns_of
 from episodic_agent.errors import InvalidInput, NotFound, ProviderUnavailable
 from episodic_agent.protocols import LONGEST_RUN, ref_of
 from episodic_agent.schemas import Decision, Job, Scope
-from episodic_agent.schemas.work import Span
+from episodic_agent.schemas.jobs import Span
 from episodic_agent.showing import plain
 from episodic_agent.testing.models import ScriptedModel
 

@@ -96,6 +96,7 @@ FACES = {
     "trace.turn": ("trace", "-"),
     "trace.decisions": ("decisions", "-"),
     "trace.changes": ("changes", "-"),
+    "trace.audit": ("audit", "-"),
     "erasures.list": ("forget receipts", "-"),
     "erasures.residue": ("forget check", "-"),
     "jobs.list": ("jobs list", "-"),

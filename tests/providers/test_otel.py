@@ -19,7 +19,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 from episodic_agent import Memory
 from episodic_agent.providers.otel import OtelSink
 from episodic_agent.schemas import Scope
-from episodic_agent.schemas.work import Span
+from episodic_agent.schemas.jobs import Span
 
 ANA = Scope("ana", "home")
 TURN, OTHER = UUID(int=(5 << 64) + 9), UUID(int=(6 << 64) + 9)

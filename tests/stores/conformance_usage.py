@@ -3,6 +3,8 @@
 import threading
 from dataclasses import replace
 from datetime import date, timedelta
+from typing import Any
+from uuid import UUID
 
 import pytest
 from stores.builders import ANA, BO, NOW, fill
@@ -10,7 +12,7 @@ from stores.conformance import StoreFixture
 
 from episodic_agent.errors import StoreError
 from episodic_agent.protocols import Store
-from episodic_agent.schemas import ModelUse, Scope
+from episodic_agent.schemas import AuditEntry, AuditKind, Caller, ModelUse, Scope
 
 TODAY = NOW.date()
 ONE = ModelUse(TODAY, "topic_shift", "openai:small", 2, 1, 300, 40, 1.25, refused=1, late=2)
@@ -26,7 +28,41 @@ def totals(store: Store, first: date = TODAY, last: date = TODAY, scope: Scope =
         return list(tx.upkeep.usage(first, last))
 
 
+def entry(number: int, minutes: int = 0, **more: Any) -> AuditEntry:
+    at = NOW + timedelta(minutes=minutes)
+    return AuditEntry(at, f"{number:x}", AuditKind.WRITE, "add", Caller("http", "k1", "write"), **more)
+
+
 class UsageConformance(StoreFixture):
+    def test_who_did_what_comes_back_newest_first_and_as_it_was(self, store: Store) -> None:
+        full = entry(
+            3, 5, thing="thread", subject=UUID(int=7), counts={"observations": 2}, note='"; DROP\0 模型'
+        )
+        older, same = entry(1), replace(entry(2), kind=AuditKind.DELETION)
+        with store.begin(ANA) as tx:
+            for one in (same, full, older):
+                tx.record(one)
+        with store.begin(BO) as tx:
+            tx.record(entry(9, 9))
+        with store.begin(ANA, write=False) as tx:
+            assert list(tx.audit()) == [full, same, older]
+            assert list(tx.audit(limit=2)) == [full, same]
+            assert list(tx.audit(since=full.at)) == [full]
+            assert list(tx.audit(until=full.at)) == [same, older]
+            assert list(tx.audit(kinds=[AuditKind.DELETION])) == [same]
+            assert list(tx.audit(kinds=[])) == []
+
+    def test_an_entry_takes_the_place_of_the_one_of_its_moment_and_id(self, store: Store) -> None:
+        with store.begin(ANA) as tx:
+            tx.record(entry(1, counts={"facts": 1}))
+            tx.record(entry(1, counts={"facts": 2}))
+            tx.record(entry(1, 1))
+            assert [one.counts for one in tx.audit()] == [{}, {"facts": 2}]
+            assert tx.drop_audit(NOW + timedelta(minutes=1)) == 1
+            assert tx.drop_audit(NOW + timedelta(minutes=1)) == 0
+        with store.begin(ANA, write=False) as tx:
+            assert list(tx.audit()) == [entry(1, 1)]
+
     def test_costs_of_a_day_stage_and_model_add_up(self, store: Store) -> None:
         add(store, ONE)
         add(store, ONE, replace(ONE, stage="compact", calls=1), replace(ONE, model="openai:large"), ONE)

@@ -30,6 +30,8 @@ NO_WORDS = {
     *("job.key", "job.serial", "job.state", "job.lease_owner", "link.basis", "link.label"),
     *(f"api_key.{name}" for name in ("id", "digest", "space", "role")),
     *("request.key", "request.digest"),
+    *(f"audit.{name}" for name in ("kind", "verb", "thing", "subject", "counts", "note", "by")),
+    "erasure.by",
     *("metadata_term.field", "observation.at_source", "observation.kind", "part.opened_for"),
     *("part.triggered_by", "pending_review.shown", "skill.state", "skill.kind", "span_mark.kind"),
     *("thread.status", "thread.modality", "thread.closed_for", "retention.policy", "fact_tombstone.mark"),

@@ -45,6 +45,9 @@ from episodic_agent.protocols import (
     ref_of,
 )
 from episodic_agent.schemas import (
+    AuditEntry,
+    AuditKind,
+    Caller,
     Decision,
     Encoding,
     EpisodeKind,
@@ -114,6 +117,7 @@ def furnish(store: Store, scope: Scope, secret: str) -> None:
         tx.threads.save(Joined(WHOLE, (*[identity(KITCHEN), identity(PORCH)],)))
         tx.upkeep.ask("encode", secret, "serial", now=NOW)
         tx.upkeep.put(_use(secret))
+        tx.record(_entry(secret))
         tx.upkeep.put(_work(number, secret))
         tx.knowledge.put_skill(
             make_skill("known", secret), [TurnRef(identity(KITCHEN), n) for n in range(len(secret) % 3)]
@@ -188,6 +192,10 @@ def _stated(secret: str) -> FactCandidate:
 
 def _erasure(secret: str) -> Erasure:
     return Erasure(identity(f"erasure {secret}"), What.THREAD, secret, NOW, counts={secret: 1})
+
+
+def _entry(secret: str) -> AuditEntry:
+    return AuditEntry(NOW, "1f", AuditKind.WRITE, secret, Caller("cli"), "thread", THREAD, {"facts": 1})
 
 
 def _use(secret: str) -> ModelUse:
@@ -327,6 +335,7 @@ READS: Mapping[str, Verb] = {
     ),
     "observations.quoting": lambda tx: list(tx.observations.quoting(["the porch", "nowhere"], limit=9)),
     "request": lambda tx: tx.request(b"key", NOW),
+    "audit": lambda tx: list(tx.audit()),
     "holdings": lambda tx: [tx.holdings(), tx.holdings(THREAD)],
     "knowledge.skills get": lambda tx: next(iter(tx.knowledge.skills(ids=[SKILL])), None),
     "knowledge.skills list": lambda tx: [
@@ -444,6 +453,8 @@ WRITES: Mapping[str, Verb] = {
     "upkeep.put_back all": lambda tx: tx.upkeep.put_back(),
     "keep_request": lambda tx: tx.keep_request(b"another", b"written", now=NOW, oldest=NOW),
     "record": lambda tx: tx.record(_erasure("written")),
+    "record entry": lambda tx: tx.record(_entry("written")),
+    "drop_audit": lambda tx: tx.drop_audit(minute(99)),
     "knowledge.drop_skill": lambda tx: tx.knowledge.drop_skill(SKILL),
     "knowledge.note_mining": lambda tx: tx.knowledge.note_mining(REFS.tolist()),
     "knowledge.note_mining done": lambda tx: tx.knowledge.note_mining(REFS.tolist(), done=True),

@@ -11,13 +11,13 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
+from episodic_agent.core.chains.deciding import CHAIN
 from episodic_agent.core.facts.reconciling import settled
 from episodic_agent.core.facts.slots import keywords
 from episodic_agent.schemas import Decision, Episode, Link
 from episodic_agent.schemas.chains import Refusal
 from episodic_agent.schemas.facts import Fact, FactEvidence, StoredFact
 
-_LINKED: Final = "linked"
 _FIRST: Final = "continuity"  # what a link rests on until its thread is over
 
 
@@ -50,7 +50,7 @@ def parent_at(
     if all(at <= moment for at in (*(d.at for d in decisions), *(r.at for r in refusals))):
         return episode.parent_episode_id
     by_then = [one for one in decisions if one.at <= moment]
-    if not by_then or by_then[-1].verdict.lower() != _LINKED:
+    if not by_then or by_then[-1].verdict != CHAIN:
         return None
     parent = UUID(str(by_then[-1].detail["candidate"]))
     refused = any(r.parent == parent and by_then[-1].at <= r.at <= moment for r in refusals)

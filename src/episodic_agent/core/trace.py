@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from episodic_agent.errors import StoreError
 from episodic_agent.schemas import Json
-from episodic_agent.schemas.work import Span
+from episodic_agent.schemas.jobs import Span
 
 Ticks = Callable[[], float]
 CALL: Final = "call"  # the attribute that tells a language model's call: its stage

@@ -10,6 +10,7 @@ import functools
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any, Final, Self
 
 from episodic_agent.engine.memory import Memory
@@ -81,7 +82,8 @@ class AsyncMemory(_Mirror):
         await self.close()
 
     def _on_a_thread(self, work: Callable[[], Any]) -> Awaitable[Any]:
-        return asyncio.get_running_loop().run_in_executor(self._pool, work)
+        # with who calls, and whatever else the caller's task knows
+        return asyncio.get_running_loop().run_in_executor(self._pool, copy_context().run, work)
 
 
 def is_room(value: object) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from episodic_agent.core.boundary.contract import Policy
 from episodic_agent.core.calibration import Calibration
@@ -15,6 +15,7 @@ from episodic_agent.core.prompts import EPISODE, FACTS
 from episodic_agent.core.strength.retention import Retention
 from episodic_agent.core.threads import Channels
 from episodic_agent.engine.recently_shown import RecentlyShown
+from episodic_agent.engine.trace.auditing import AuditedStore
 from episodic_agent.engine.trace.usage import Meter, model_of
 from episodic_agent.engine.trace.work import KEPT_DAYS, Tracer
 from episodic_agent.errors import InvalidInput
@@ -58,7 +59,7 @@ class Deps:
     `fact_policy` how a language model is asked for facts. `link_patience` is how many seconds a
     link's decision waits for a model's answer.
     `limits` bound what is taken in. `scratch` opens an empty store in memory, for what stood at an earlier
-    moment.
+    moment. `audits` says whether it is kept who wrote what; `store` then keeps it beside what is written.
     """
 
     store: Store
@@ -83,14 +84,20 @@ class Deps:
     limits: IntakeLimits = field(default_factory=IntakeLimits)
     gone: Callable[[str], bool] = lambda _owner: False
     scratch: Callable[[], Store] | None = None
+    audits: bool = True
     meter: Meter = field(init=False)
     tracer: Tracer = field(init=False)
     recently_shown: RecentlyShown = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "meter", Meter(self.store, self.clock, self.budget))
+        ledgers, auditor = self.store, None  # what work took and cost is nobody's doing
+        if self.audits:
+            audited = AuditedStore.of(self.store, self.clock, self.owner)
+            ledgers, auditor = audited.store, audited.auditor
+            object.__setattr__(self, "store", cast("Store", audited))
+        object.__setattr__(self, "meter", Meter(ledgers, self.clock, self.budget, auditor))
         object.__setattr__(self, "recently_shown", RecentlyShown())
-        object.__setattr__(self, "tracer", Tracer(self.store, self.clock, self.trace_days, self.sink))
+        object.__setattr__(self, "tracer", Tracer(ledgers, self.clock, self.trace_days, self.sink))
 
     @property
     def embedder_name(self) -> str:

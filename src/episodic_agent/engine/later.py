@@ -14,6 +14,7 @@ from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.background import BackgroundWork, sweep
 from episodic_agent.engine.jobs.kinds import AWAITED, COMPACT, ENCODE, PIECES, SINGLY
 from episodic_agent.engine.jobs.runner import HERE, Handler, Runner, check_jobs
+from episodic_agent.engine.trace.acts import worked
 from episodic_agent.engine.trace.usage import model_of
 from episodic_agent.errors import InvalidInput
 from episodic_agent.lazily import module
@@ -47,7 +48,7 @@ def runner_of(
     texts = [kind for kind, stage in BY_MODELS.items() if model_of(deps.language_model, stage)]
     return Runner(
         deps.store,
-        {kind: deps.tracer.handled(handler) for kind, handler in handlers.items()},
+        {kind: worked(deps.tracer.handled(handler)) for kind, handler in handlers.items()},
         clock=deps.clock,
         entropy=deps.entropy,
         owner=deps.owner,

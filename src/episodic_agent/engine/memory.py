@@ -13,6 +13,7 @@ from episodic_agent.engine.arguments import aware, day, file_path
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.runner import HERE, WORKERS
 from episodic_agent.engine.scoped import Scoped, scope_of
+from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.trace.usage import ANY_DAY, usage
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.engine.works import Works
@@ -32,6 +33,7 @@ else:
     key_verbs = module("episodic_agent.engine.keys")
 
 
+@acts()
 class Memory:
     """An episodic memory over one store. Thread safe; several processes may share the store.
 

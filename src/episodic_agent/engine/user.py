@@ -29,6 +29,7 @@ from episodic_agent.engine.filters import Filter, Narrowed, Where, filter_of, na
 from episodic_agent.engine.jobs.runner import WORKERS
 from episodic_agent.engine.results import ImportReport, Recall, Stats
 from episodic_agent.engine.scoped import Scoped
+from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput
 from episodic_agent.lazily import module
@@ -85,6 +86,7 @@ else:
     turns = module("episodic_agent.engine.trace.turns")
 
 
+@acts()
 class UserMemory:
     """The memory of one user; nothing in it reaches another user's (I11). `Memory.user` makes one.
 

@@ -165,6 +165,7 @@ OF_USER: Final = (
     _write("/decisions/{decision}/outcome", "tuning.outcome", example={"outcome": "correct"}),
     _read("/turns/{turn}", "trace.turn", now_only=True),
     _read("/changes", "trace.changes"),
+    VerbRoute("GET", "/audit", "trace.audit", Role.ADMIN),
     _read("/decisions", "trace.decisions"),
     _read("/stats", "stats"),
     _write("/upkeep", "upkeep"),

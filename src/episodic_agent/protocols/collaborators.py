@@ -14,7 +14,7 @@ from episodic_agent.schemas import (
     Scope,
     Vector,
 )
-from episodic_agent.schemas.work import Span
+from episodic_agent.schemas.jobs import Span
 
 
 class BoundaryDetector(ABC):

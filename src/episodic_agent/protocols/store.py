@@ -14,6 +14,8 @@ from episodic_agent.protocols.observations import Observations
 from episodic_agent.protocols.threads import Threads
 from episodic_agent.protocols.upkeep import UpkeepRecords
 from episodic_agent.schemas import (
+    AuditEntry,
+    AuditKind,
     Backup,
     Job,
     ModelUse,
@@ -58,8 +60,26 @@ class Transaction(Protocol):
         """Count what the scope, or one of its threads, holds, by kind of thing."""
         ...
 
-    def record(self, erasure: Erasure) -> None:
-        """Keep the receipt of what is erased here, in place of the one of the same id."""
+    def record(self, what: Erasure | AuditEntry) -> None:
+        """Keep the receipt of what is erased here, in place of the one of the same id.
+
+        Or who did what here, in place of the entry of the same time and id.
+        """
+        ...
+
+    def audit(
+        self,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        kinds: Sequence[AuditKind] | None = None,
+        limit: int | None = None,
+    ) -> Sequence[AuditEntry]:
+        """Return entries of [since, until) in record time (of these kinds), newest first, up to a limit."""
+        ...
+
+    def drop_audit(self, before: datetime) -> int:
+        """Delete entries from before a time; return how many."""
         ...
 
     def request(self, key: bytes, oldest: datetime) -> bytes | None:

@@ -23,7 +23,7 @@ from opentelemetry.util.types import AttributeValue
 
 from episodic_agent.core.trace import CALL, FAILED
 from episodic_agent.schemas import Json, Scope
-from episodic_agent.schemas.work import Span
+from episodic_agent.schemas.jobs import Span
 
 SERVICE: Final = "episodic-agent"
 ROOT: Final = "add"  # the span that others of the turn hang on

@@ -19,6 +19,7 @@ at the export: a field that equals its default is left out there, so that older 
 noun, put it where its idea is; a value that only one room uses stays in that room.
 """
 
+from episodic_agent.schemas.audit import AuditEntry, AuditKind, Caller
 from episodic_agent.schemas.decisions import Decision
 from episodic_agent.schemas.episodes import Encoding, Episode, EpisodeKind, EpisodeState, Frame, Reason
 from episodic_agent.schemas.jobs import Job, ModelUse, WorkRow
@@ -31,7 +32,10 @@ from episodic_agent.schemas.values import Backup, Json, Scope, Vector
 
 __all__ = [
     "ActiveContextFrame",
+    "AuditEntry",
+    "AuditKind",
     "Backup",
+    "Caller",
     "Decision",
     "Encoding",
     "Entity",

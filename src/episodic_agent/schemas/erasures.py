@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
+from episodic_agent.schemas.audit import Caller
 from episodic_agent.showing import described
 
 REQUEST: Final = "request"  # somebody asked for it; the other reasons name who decided
@@ -42,7 +43,7 @@ class Erasure:
     the store looks (in the file; on a server in the rows); None: nobody looked. `owner` is the hash of the
     user's name by which a store finds the receipt again; "" before it is written.
     `repeated_by` are observations that are kept and hold the same words: an echo, a quotation, a copy. They
-    are told to who erases, and not written.
+    are told to who erases, and not written. `by` is who erased it; None where that was not kept yet.
     """
 
     id: UUID
@@ -59,6 +60,7 @@ class Erasure:
     measures: str = ""
     remains: str = ""
     owner: str = field(default="", compare=False)
+    by: Caller | None = None
 
     def __repr__(self) -> str:
         return described(

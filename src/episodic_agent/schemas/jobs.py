@@ -1,8 +1,11 @@
 """Later work: what waits, what it took, what language models cost."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from uuid import UUID
+
+from episodic_agent.schemas.values import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +66,17 @@ class WorkRow:
     at: datetime
     name: str
     body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Something that took time: its start and length in seconds, what is known of it, and what lay in it.
+
+    `start` counts in ticks while it is recorded, from its root's beginning once it was packed.
+    """
+
+    name: str
+    start: float
+    seconds: float
+    attributes: Mapping[str, Json] = field(default_factory=dict)
+    children: Sequence["Span"] = ()

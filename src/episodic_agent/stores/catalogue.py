@@ -51,6 +51,7 @@ _SHARED: Final = (
     StoredTable("usage"),
     StoredTable("timeout"),
     StoredTable("request"),
+    StoredTable("audit"),  # ids and numbers: of an erased thread they stay
     StoredTable("job", noun="jobs"),  # a thread's bear the ids of it and its episodes
     StoredTable("metadata_term", f"episode IN ({_EPISODES})"),
     StoredTable("chain_refusal", f"child IN ({_EPISODES}) OR parent IN ({_EPISODES})"),

@@ -10,6 +10,9 @@ from uuid import UUID
 
 from episodic_agent.protocols import split_ref
 from episodic_agent.schemas import (
+    AuditEntry,
+    AuditKind,
+    Caller,
     Decision,
     Encoding,
     Episode,
@@ -72,6 +75,7 @@ USE: Final = (
 LINK: Final = "later, earlier, at, basis, label, decision, unlinked_at"
 PENDING: Final = "id, thread, after, at, query, policy, shown"
 WORK: Final = "first_ref, at, name, last_ref, body"
+AUDIT: Final = "at, number, kind, verb, thing, subject, counts, note, by"
 JOB: Final = "id, kind, key, serial, run_after, attempts, state, token, last_error"
 
 
@@ -463,3 +467,41 @@ def work_of(columns: tuple[Any, ...]) -> WorkRow:
     """Build a piece of work from the `WORK` columns."""
     first, at, name, last, body = columns
     return WorkRow(int(first), int(last), to_time(int(at)), name, body)
+
+
+@lru_cache(maxsize=256)  # a process is called by few
+def caller_column(caller: Caller | None) -> str:
+    """Return who did something as one text; "" where that is not known."""
+    return "" if caller is None else to_json((caller.face, caller.key, caller.role, caller.cause))
+
+
+def caller_of(text: str) -> Caller | None:
+    """Undo `caller_column`.
+
+    >>> caller_of(caller_column(Caller("cli"))) == Caller("cli"), caller_of("")
+    (True, None)
+    """
+    return Caller(*from_json(text)) if text else None
+
+
+def audit_columns(entry: AuditEntry) -> tuple[int | str | bytes | None, ...]:
+    """Return the `AUDIT` columns of an entry."""
+    what = entry.kind.value, entry.verb, entry.thing, optional_bytes(entry.subject), to_json(entry.counts)
+    return to_microseconds(entry.at), int(entry.id, 16), *what, entry.note, caller_column(entry.by)
+
+
+@readable
+def audit_of(columns: tuple[Any, ...]) -> AuditEntry:
+    """Build an entry of the audit from the `AUDIT` columns."""
+    at, number, kind, verb, thing, subject, counts, note, by = columns
+    return AuditEntry(
+        to_time(int(at)),
+        f"{int(number):x}",
+        AuditKind(kind),
+        verb,
+        Caller(*from_json(by)),
+        thing,
+        optional_id(subject),
+        from_json(counts),
+        note,
+    )

@@ -34,28 +34,31 @@ _HELP: Final = 'write rules as "age=365d,strength=0.2,count=10000,grace=30d", or
 class Retention:
     """What a scope lets go: `age` and `grace` in days, `strength` as R in (0, 1), `count` of episodes.
 
-    A rule that is None says nothing; without any, nothing ever goes.
+    A rule that is None says nothing; without any, no episode ever goes. `audit` is how many days it is kept
+    who did what (None: for ever), and lets no episode go.
 
-    >>> str(Retention(age=365, grace=7)), str(Retention())
-    ('age=365d,grace=7d', 'none')
+    >>> str(Retention(age=365, grace=7)), str(Retention(audit=90)), str(Retention())
+    ('age=365d,grace=7d', 'audit=90d', 'none')
     """
 
     age: float | None = None
     strength: float | None = None
     count: int | None = None
     grace: float = GRACE
+    audit: float | None = None
 
     def __bool__(self) -> bool:
         return not self.age is self.strength is self.count is None
 
     def __str__(self) -> str:
         """Return the rules as `read_retention` takes them."""
+        entries = [] if self.audit is None else [f"audit={_written(self.audit)}d"]
         if not self:
-            return NONE
+            return "".join(entries) or NONE
         rules = [] if self.age is None else [f"age={_written(self.age)}d"]
         rules += [] if self.strength is None else [f"strength={_written(self.strength)}"]
         rules += [] if self.count is None else [f"count={self.count}"]
-        return ",".join([*rules, f"grace={_written(self.grace)}d"])
+        return ",".join([*rules, f"grace={_written(self.grace)}d", *entries])
 
 
 _DAY: Final = 86_400e6  # microseconds
@@ -93,7 +96,7 @@ def read_retention(text: str) -> Retention:
     """Read a policy from its rules; raises InvalidInput that names the rule and what there is.
 
     >>> read_retention("age=1y, count=500")
-    Retention(age=365.0, strength=None, count=500, grace=30.0)
+    Retention(age=365.0, strength=None, count=500, grace=30.0, audit=None)
     >>> bool(read_retention("none"))
     False
     """
@@ -102,7 +105,7 @@ def read_retention(text: str) -> Retention:
     rules: dict[str, str] = {}
     for piece in filter(None, (piece.strip() for piece in text.split(","))):
         name, result, value = (part.strip().lower() for part in piece.partition("="))
-        if not result or name not in ("age", "strength", "count", "grace"):
+        if not result or name not in ("age", "strength", "count", "grace", "audit"):
             raise InvalidInput(f"no retention rule {piece!r}; {_HELP}")
         if name in rules:
             raise InvalidInput(f"retention: {name} is said twice; {_HELP}")
@@ -112,8 +115,9 @@ def read_retention(text: str) -> Retention:
         strength=_read_strength(rules),
         count=_read_count(rules),
         grace=_or(_read_days("grace", rules), GRACE),
+        audit=_read_days("audit", rules),
     )
-    if not policy:
+    if not policy and (policy.audit is None or "grace" in rules):
         raise InvalidInput(f"a grace period alone lets nothing go; {_HELP}")
     return policy
 
@@ -179,7 +183,7 @@ def _read_days(name: str, rules: dict[str, str]) -> float | None:
     if name not in rules:
         return None
     days = _days(rules[name], bare=1.0)
-    if days is None or (name == "age" and days == 0):
+    if days is None or (name in ("age", "audit") and days == 0):
         raise InvalidInput(f"retention: {name}={rules[name]} is no span of time; {_HELP}")
     return days
 

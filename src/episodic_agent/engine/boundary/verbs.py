@@ -12,11 +12,13 @@ from episodic_agent.engine.boundary.resegmenting import Resegmented, Undone
 from episodic_agent.engine.boundary.traces import BoundaryTrace
 from episodic_agent.engine.boundary.tracing import trace
 from episodic_agent.engine.scoped import Scoped
+from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import Transaction
 
 
+@acts("boundaries")
 class BoundaryRoom:
     """The boundaries of a user's threads."""
 

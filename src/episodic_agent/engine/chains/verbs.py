@@ -34,6 +34,7 @@ from episodic_agent.engine.filters import Filter, Narrowed, narrowed
 from episodic_agent.engine.jobs.kinds import CHAIN
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.engine.sections.bounds import with_end
+from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.tuning.outcomes import KnownOutcome, labelled
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import Transaction
@@ -43,6 +44,7 @@ _EVER: Final = datetime.max.replace(tzinfo=UTC)
 log = logging.getLogger(__name__)
 
 
+@acts("chains")
 class ChainRoom:
     """Which of a user's sessions goes on from which, and the episodes of a topic in order."""
 

@@ -13,6 +13,7 @@ from episodic_agent.engine.later import Later
 from episodic_agent.engine.recently_shown import shown_by
 from episodic_agent.engine.results import EpisodeCard, FullEpisode, Hit
 from episodic_agent.engine.scoped import Scoped, thread_meant
+from episodic_agent.engine.trace.acts import acts
 from episodic_agent.errors import InvalidInput
 from episodic_agent.lazily import module
 from episodic_agent.protocols import MarkKind
@@ -31,6 +32,7 @@ else:
 LONGEST_AGE: Final = 100_000.0  # days; before any time that is accepted
 
 
+@acts("episodes")
 class EpisodeRoom:
     """A user's episodes."""
 

@@ -31,6 +31,7 @@ from episodic_agent.engine.erase.sections import retell_sections
 from episodic_agent.engine.erase.skills import drop_skills, shown_by
 from episodic_agent.engine.jobs.kinds import ENCODE
 from episodic_agent.engine.links import joining
+from episodic_agent.engine.trace.acts import current_caller
 from episodic_agent.protocols import EPISODES, OBSERVATIONS, PARTS, Transaction, ref_of, split_ref
 from episodic_agent.schemas import Episode, Frame, Joined, Scope, Thread
 from episodic_agent.schemas.erasures import Erasure, What
@@ -88,7 +89,7 @@ class Eraser:
     def draft(self, scope: Scope, what: What, name: str, reason: str, now: datetime) -> Erasure:
         """Return a receipt that is still to be filled in and written."""
         identity = uuid7(self.deps.clock(), self.deps.entropy(RANDOM_BITS))
-        return Erasure(identity, what, fingerprint(scope, what, name), now, reason)
+        return Erasure(identity, what, fingerprint(scope, what, name), now, reason, by=current_caller())
 
     def _of_thread(self, tx: Transaction, cascade: "_Cascade") -> None:
         thread_id, seqs, now = cascade.thread_id, cascade.seqs, cascade.now

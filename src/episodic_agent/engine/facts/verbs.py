@@ -15,6 +15,7 @@ from episodic_agent.engine.arguments import aware, clean_name, counted
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.later import Later
 from episodic_agent.engine.scoped import Scoped
+from episodic_agent.engine.trace.acts import acts, concerns
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Transaction, ref_of
@@ -141,6 +142,7 @@ def _quote(tx: Transaction, evidence: FactEvidence, observation: Observation | N
     return Quote(identity, episode, actor, text, evidence.said_at, evidence.valid_at, evidence.learned_at)
 
 
+@acts("facts")
 class FactRoom:
     """What is known of a user's world, each fact with the words that prove it."""
 
@@ -286,6 +288,7 @@ class FactRoom:
         with deps.store.begin(scope) as tx:
             tx.hold("facts")
             before, known, changes = _by_hand(tx, fact_id, change)
+            concerns("fact", before.id)
             if change(before) is None:
                 tx.knowledge.bury(core.delete(before, now))
             writing.write_facts(tx, deps, known, changes, vectors, now=now)

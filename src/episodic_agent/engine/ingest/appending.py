@@ -51,7 +51,7 @@ from episodic_agent.engine.tuning.outcomes import listen
 from episodic_agent.errors import EpisodicError, IdTaken, ProviderError, StoreError, StoreUnavailable
 from episodic_agent.protocols import OBSERVATIONS, Embedder, Posting, Transaction, ref_of
 from episodic_agent.schemas import Frame, Observation, Receipt, Scope, Thread, TimeSource, Vector
-from episodic_agent.schemas.work import Span
+from episodic_agent.schemas.jobs import Span
 
 CHUNK = 256  # observations per transaction (I10)
 GROUP = 256  # observations embedded together while the group before commits; one chunk, to overlap early

@@ -10,6 +10,7 @@ import json
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import copy_context
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
@@ -40,7 +41,10 @@ def begin_import(
     _keep(at, identity, "begun", at.deps.owner)
     # no process waits for one when it ends: what is imported is durable, and the rest can be sent again
     thread = threading.Thread(
-        target=_run, args=(at, identity, work, then), name=_NAME + identity, daemon=True
+        target=copy_context().run,  # with who asked for it
+        args=(_run, at, identity, work, then),
+        name=_NAME + identity,
+        daemon=True,
     )
     thread.start()
     return Operation(identity, "running", 1)

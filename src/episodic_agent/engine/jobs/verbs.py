@@ -16,10 +16,12 @@ from episodic_agent.engine.jobs.worker import POLL, Say, Worker
 from episodic_agent.engine.later import Later, check_kinds, runner_of
 from episodic_agent.engine.results import ImportReport
 from episodic_agent.engine.scoped import Scoped
+from episodic_agent.engine.trace.acts import acts
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Receipt, Scope
 
 
+@acts("jobs", without=("worker", "follow"))
 class JobRoom:
     """The later work of a whole space, or of one user."""
 

@@ -11,6 +11,7 @@ from episodic_agent.engine.jobs.kinds import LINK
 from episodic_agent.engine.links import joining
 from episodic_agent.engine.links.joining import unlink
 from episodic_agent.engine.scoped import Scoped, find_thread, stored_decision
+from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
 from episodic_agent.lazily import module
@@ -46,6 +47,7 @@ class LinkCard:
         )
 
 
+@acts("links")
 class LinkRoom:
     """The links between a user's threads."""
 

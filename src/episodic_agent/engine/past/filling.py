@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
@@ -37,6 +38,7 @@ else:
     np = module("numpy")
 
 _BATCH: Final = 2048
+_MOMENT: Final = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,8 @@ class Filling:
             for channel, timeout in nouns.timeouts.items():
                 past.upkeep.put(OwnTimeout(channel, timeout))
             past.upkeep.drop(*(job.id for job in past.upkeep.jobs()))  # nothing is done any more in a past
+            for entry in tx.audit(until=self.then.clock() + _MOMENT):
+                past.record(entry)
             if self.deps.embedder is not None:
                 self._vectors(tx, past)
 

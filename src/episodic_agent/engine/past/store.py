@@ -49,6 +49,7 @@ class PastStore:
             language_model=None,
             trace_days=0,
             sink=None,
+            audits=False,
         )
 
     if not TYPE_CHECKING:

@@ -15,6 +15,7 @@ from episodic_agent.engine.later import Later
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.engine.sections.bounds import with_end
 from episodic_agent.engine.sections.job import ask_all
+from episodic_agent.engine.trace.acts import acts
 from episodic_agent.errors import InvalidInput, ProviderError
 from episodic_agent.protocols import OBSERVATIONS, PARTS, Refs, Transaction, ref_of, split_ref
 from episodic_agent.schemas import Episode, Section, Vector
@@ -60,6 +61,7 @@ class SectionCard:
         )
 
 
+@acts("sections")
 class SectionRoom:
     """The sections of a user's threads, and what compaction made of them."""
 

@@ -21,6 +21,7 @@ from episodic_agent.core.skills.keeping import DECISION, POLICY
 from episodic_agent.engine.arguments import aware, clean_name, counted
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.scoped import Scoped, stored_decision
+from episodic_agent.engine.trace.acts import acts
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
 from episodic_agent.lazily import module
 from episodic_agent.protocols import SKILLS, Transaction
@@ -145,6 +146,7 @@ def best(
     return rows
 
 
+@acts("skills")
 class SkillRoom:
     """What a user's agent has learnt to do."""
 

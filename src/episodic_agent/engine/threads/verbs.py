@@ -30,6 +30,7 @@ from episodic_agent.engine.sections.bounds import summary_of
 from episodic_agent.engine.threads.resolving import own_channels, view_of
 from episodic_agent.engine.threads.session_records import LONGEST_TOPIC, SESSION, SessionFacts, read_record
 from episodic_agent.engine.threads.sessions import Session, known_session, session_of
+from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput
@@ -124,6 +125,7 @@ def _minutes(minutes: float) -> timedelta:
         raise InvalidInput(f"{minutes!r} minutes are no time a thread could be silent") from error
 
 
+@acts("threads")
 class ThreadRoom:
     """A user's threads: list, show, close, select, rename, and how long silence may last."""
 
@@ -187,6 +189,7 @@ class ThreadRoom:
             return act(tx)
 
 
+@acts("sessions")
 class SessionRoom:
     """The sessions a caller frames."""
 

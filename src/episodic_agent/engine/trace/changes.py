@@ -11,9 +11,12 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
+from episodic_agent.core.chains.deciding import CHAIN as LINKED
+from episodic_agent.core.chains.deciding import EXPLICIT, HAND
 from episodic_agent.core.language import plural
+from episodic_agent.engine.jobs.kinds import CHAIN
 from episodic_agent.protocols import Mark, MarkKind, Store, Transaction, split_ref
-from episodic_agent.schemas import EpisodeKind, Link, Observation, Scope, Thread
+from episodic_agent.schemas import Decision, EpisodeKind, Link, Observation, Scope, Thread
 from episodic_agent.schemas.skills import SkillState
 from episodic_agent.showing import described
 
@@ -25,6 +28,7 @@ _SHOWN: Final = 12  # changes a repr shows
 class ChangeKind(StrEnum):
     """What a change is of."""
 
+    THREAD = "thread"
     MESSAGES = "messages"
     EPISODE = "episode"
     FACT = "fact"
@@ -33,6 +37,8 @@ class ChangeKind(StrEnum):
     FACT_DELETED = "fact deleted"
     LINK = "link"
     UNLINKED = "unlinked"
+    CHAIN = "chain"
+    UNCHAINED = "unchained"
     SKILL = "skill"
     PINNED = "pinned"
     SUPPRESSED = "suppressed"
@@ -46,7 +52,8 @@ class MemoryChange:
     """One change: when it was written (record time), of what kind, and in words what.
 
     `subject` is the id of what changed, `thread` the name of the thread it concerns; None where there is
-    none. `by` says who concluded it: "algorithm", a model's name, "hand", or "" where that is not told.
+    none. `by` says who concluded it: "algorithm", a model's name, "hand", who erased, or "" where that is not
+    told; `TraceRoom.audit` tells who called.
     """
 
     at: datetime
@@ -95,6 +102,7 @@ def changes_between(
         *_of_threads(tx, threads, since, until),
         *_of_facts(tx, since, until),
         *_of_links(tx, names, since, until),
+        *_of_chains(tx, since, until),
         *_of_skills(tx, since, until),
         *_of_marks(tx, names, since, until),
         *_of_erasures(store, scope, since, until),
@@ -113,6 +121,11 @@ def _of_threads(
         end = frames[thread.id].next_seq
         first, last = (first_after(tx, thread.id, moment, end) for moment in (since, until))
         taken = tx.observations.read(thread.id, max(first, last - _PAGE), last - 1) if first < last else ()
+        if taken and not first:
+            begins = tx.observations.read(thread.id, 0, min(_PAGE, last) - 1) or taken
+            yield MemoryChange(
+                begins[0].received_at, ChangeKind.THREAD, thread.origin, thread.id, thread.origin
+            )
         if taken:
             count = last - first - len(tx.observations.erased(thread.id, first, last - 1))
             words = f"{plural(count, 'message')} in {thread.title or thread.origin!r}"
@@ -182,6 +195,36 @@ def _who_linked(link: Link) -> str:
     return "hand" if link.basis == "hand" else "algorithm"
 
 
+def _of_chains(tx: Transaction, since: datetime, until: datetime) -> Iterator[MemoryChange]:
+    """Yield which sessions were found to go on from which; a verdict that says so once more is no change."""
+    judged = [one.subject for one in tx.knowledge.decisions(type=CHAIN, since=since) if one.at <= until]
+    pairs: list[tuple[datetime, ChangeKind, UUID, UUID, str]] = []
+    for child in dict.fromkeys(judged):
+        parent: UUID | None = None
+        for decision in tx.knowledge.decisions(subject=child, type=CHAIN):
+            before, parent = parent, _parent_in(decision)
+            if parent not in (None, before) and since < decision.at <= until:
+                pairs.append((decision.at, ChangeKind.CHAIN, child, parent, _who_chained(decision)))
+    pairs += [
+        (one.at, ChangeKind.UNCHAINED, one.child, one.parent, one.by)
+        for one in tx.episodes.refusals()
+        if since < one.at <= until
+    ]
+    episodes = tx.episodes.get(list({end for _, _, *ends, _ in pairs for end in ends}))
+    for at, kind, child, parent, by in pairs:
+        titles = [episodes[end].title or "not titled yet" for end in (child, parent) if end in episodes]
+        yield MemoryChange(at, kind, " goes on from ".join(map(repr, titles)), child, by=by)
+
+
+def _parent_in(decision: Decision) -> UUID | None:
+    """Return which session a verdict says that another goes on from; None for none."""
+    return UUID(str(decision.detail["candidate"])) if decision.verdict == LINKED else None
+
+
+def _who_chained(decision: Decision) -> str:
+    return "hand" if decision.detail.get("method") in (EXPLICIT, HAND) else "algorithm"
+
+
 def _of_skills(tx: Transaction, since: datetime, until: datetime) -> Iterator[MemoryChange]:
     for stored in tx.knowledge.skills():
         if stored.state is SkillState.ACTIVE and since < stored.created_at <= until:
@@ -218,7 +261,7 @@ def _of_erasures(store: Store, scope: Scope, since: datetime, until: datetime) -
         if since < erasure.at <= until:
             counts = ", ".join(f"{number} {what}" for what, number in erasure.counts.items() if number)
             words = f"{erasure.what.value} ({counts or 'nothing'}), {erasure.reason}"
-            yield MemoryChange(erasure.at, ChangeKind.ERASED, words, erasure.id)
+            yield MemoryChange(erasure.at, ChangeKind.ERASED, words, erasure.id, by=str(erasure.by or ""))
 
 
 def _of_models(tx: Transaction, since: datetime, until: datetime) -> Iterator[MemoryChange]:

@@ -20,12 +20,13 @@ from episodic_agent.engine.boundary.explain import read_records
 from episodic_agent.engine.boundary.generations import without_history
 from episodic_agent.engine.scoped import Scoped, find_thread, stored_decision
 from episodic_agent.engine.threads.resolving import THREAD
+from episodic_agent.engine.trace.audit import audit_kind, audit_of
 from episodic_agent.engine.trace.changes import MemoryChanges, changes_between
 from episodic_agent.engine.trace.work import ADD
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import Transaction, ref_of, split_ref
-from episodic_agent.schemas import Decision, Json, Observation
-from episodic_agent.schemas.work import Span
+from episodic_agent.schemas import AuditEntry, AuditKind, Decision, Json, Observation
+from episodic_agent.schemas.jobs import Span
 from episodic_agent.showing import described
 
 RESOLUTION, BOUNDARY, LINK = "resolution", "boundary", "link"
@@ -337,6 +338,30 @@ class TraceRoom:
         scope = self._at.known()
         with self._at.read() as tx:
             return changes_between(tx, self._at.deps.store, scope, start, end)
+
+    def audit(
+        self,
+        since: "str | float | datetime | None" = None,
+        *,
+        until: "str | float | datetime | None" = None,
+        kind: "AuditKind | str | None" = None,
+        limit: int = 100,
+    ) -> Sequence[AuditEntry]:
+        """Return who did what to the user's memory: the newest `limit` entries, newest first.
+
+        Every call and every piece of later work that wrote something, every call of a language model, every
+        deletion, with who was behind it; never what was said (docs/privacy.md). `kind` is write, model or
+        deletion; `since` (with it) and `until` (before it) are record time. Of an erased user what was erased
+        is left. Raises InvalidInput for another kind, times that cannot be read or stand the wrong way round,
+        and a limit under 1; NotFound for a user nobody ever knew.
+        """
+        start, end, most = aware(since), aware(until), counted("limit", limit)
+        if start is not None and end is not None and end < start:
+            raise InvalidInput(f"`since` ({start:%Y-%m-%d %H:%M}) is after `until` ({end:%Y-%m-%d %H:%M})")
+        store, scope = self._at.deps.store, self._at.scope
+        if not store.erasures(scope.space, scope):
+            self._at.known()
+        return audit_of(store, scope, since=start, until=end, kind=audit_kind(kind), limit=most)
 
     def decisions(self, *, since: datetime | None = None, limit: int = 50) -> Sequence[Decision]:
         """Return what was decided of the user's memory, by record time: the newest `limit`, newest last.

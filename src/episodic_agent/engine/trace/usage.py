@@ -15,6 +15,8 @@ from typing import Final
 
 from episodic_agent.core.language import plural, repair
 from episodic_agent.core.trace import CALL, current, span
+from episodic_agent.engine.trace.acts import current_caller
+from episodic_agent.engine.trace.auditing import Auditor
 from episodic_agent.errors import (
     BadReply,
     BudgetSpent,
@@ -24,7 +26,7 @@ from episodic_agent.errors import (
     ProviderUnavailable,
 )
 from episodic_agent.protocols import LONGEST_ANSWER, LanguageModel, Reply, Routed, Store
-from episodic_agent.schemas import Json, ModelUse, Scope
+from episodic_agent.schemas import AuditEntry, AuditKind, Caller, Json, ModelUse, Scope
 
 BYTES_A_TOKEN: Final = 3  # of UTF-8: English has four, Chinese three; estimates are rather too high
 MOST_UNUSABLE: Final = 6  # answers in a row, of two rounds to three pieces of work
@@ -42,8 +44,19 @@ class Meter:
     waits for the next call. Thread safe.
     """
 
-    def __init__(self, store: Store, clock: Callable[[], datetime], budget: int | None = None) -> None:
-        """Take `budget` as tokens a day that a space may cost; None: no budget."""
+    def __init__(
+        self,
+        store: Store,
+        clock: Callable[[], datetime],
+        budget: int | None = None,
+        auditor: Auditor | None = None,
+    ) -> None:
+        """Take `budget` as tokens a day that a space may cost; None: no budget.
+
+        With an `auditor` each call leaves an entry of who was behind it, too.
+        """
+        self._auditor = auditor
+        self._entries: list[tuple[Scope, AuditEntry]] = []
         self._store = store
         self._clock = clock
         self._budget = budget
@@ -109,10 +122,18 @@ class Meter:
         waiting = (use.tokens for (whose, *_), use in self._waiting.items() if whose.space == space)
         return written + sum(waiting)
 
-    def count(self, scope: Scope, use: ModelUse) -> None:
-        """Add what a call cost; never raises for a ledger that cannot be written."""
+    def count(self, scope: Scope, use: ModelUse, by: Caller | None = None) -> None:
+        """Add what a call cost, and who was behind it; never raises for a ledger that cannot be written."""
         with self._lock:
             self._add((scope, use.day, use.stage, use.model), use)
+            if self._auditor is not None and use.calls:
+                sums = {"calls": use.calls, "tokens": use.tokens, "failures": use.failures}
+                counts = {what: number for what, number in sums.items() if number}
+                caller = by or current_caller()
+                entry = self._auditor.new(
+                    AuditKind.MODEL, use.stage, caller, thing="model", counts=counts, note=use.model
+                )
+                self._entries.append((scope, entry))
         self.write()
 
     def refuse(self, scope: Scope, stage: str, model: str) -> None:
@@ -124,20 +145,24 @@ class Meter:
         while self._waiting and self._writer.acquire(blocking=False):
             try:
                 with self._lock:
-                    batch = dict(self._waiting)
-                self._write(batch)
+                    batch, entries = dict(self._waiting), list(self._entries)
+                self._write(batch, entries)
             except EpisodicError as error:  # the call was made and answered: that stands
                 log.warning("what language models cost is not written yet: %s", error)
                 return
             finally:
                 self._writer.release()
 
-    def _write(self, batch: Mapping[_Key, ModelUse]) -> None:
+    def _write(self, batch: Mapping[_Key, ModelUse], entries: Sequence[tuple[Scope, AuditEntry]]) -> None:
         for scope in dict.fromkeys(scope for scope, *_ in batch):
             mine = {key: use for key, use in batch.items() if key[0] == scope}
+            own = [entry for whose, entry in entries if whose == scope]
             with self._store.begin(scope) as tx:
                 tx.upkeep.put(*mine.values())
+                for entry in own:
+                    tx.record(entry)
             with self._lock:
+                self._entries = [one for one in self._entries if one[0] != scope or one[1] not in own]
                 for key, use in mine.items():
                     self._add(key, negated(use))
 
@@ -160,6 +185,7 @@ class Metered:
         self._scope = scope
         self._ticks = ticks
         self._within = current()  # whose work it is, should the call be made in another thread
+        self._by = current_caller()
         self.name = model.name
 
     def complete(self, prompt: str, schema: Mapping[str, Json], stage: str) -> Reply:
@@ -190,7 +216,7 @@ class Metered:
                     self._meter.judge(self.name, stage, fits=False)
                 if isinstance(error, ProviderUnavailable):
                     use = replace(use, late=int(error.late))
-                self._meter.count(self._scope, use)
+                self._meter.count(self._scope, use, self._by)
                 raise
             use = replace(
                 use,
@@ -198,7 +224,7 @@ class Metered:
                 completion_tokens=reply.completion_tokens or tokens_in(str(dict(reply.value))),
                 seconds=self._ticks() - begun,
             )
-            self._meter.count(self._scope, use)
+            self._meter.count(self._scope, use, self._by)
         return replace(reply, value={name: _repaired(value) for name, value in reply.value.items()})
 
     def judged(self, stage: str, *, fits: bool) -> None:

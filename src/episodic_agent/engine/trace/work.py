@@ -21,7 +21,7 @@ from episodic_agent.engine.jobs.runner import Handler
 from episodic_agent.errors import EpisodicError
 from episodic_agent.protocols import SpanSink, Store, Transaction, ref_of
 from episodic_agent.schemas import Job, Observation, Scope, WorkRow
-from episodic_agent.schemas.work import Span
+from episodic_agent.schemas.jobs import Span
 
 ADD: Final = "add"
 KEPT_DAYS: Final = 30

@@ -5,11 +5,13 @@ from uuid import UUID
 
 from episodic_agent.engine.jobs.kinds import LINK
 from episodic_agent.engine.scoped import Scoped
+from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.tuning.outcomes import tell
 from episodic_agent.engine.tuning.runs import Tuner, TuningRun, tunings
 from episodic_agent.schemas import Decision
 
 
+@acts("tuning")
 class TuningRoom:
     """What a user's memory learns from outcomes."""
 

@@ -88,7 +88,9 @@ class Keeper:
         moment = now or self.deps.clock()
         with self.deps.store.begin(scope, write=False) as tx:
             expired = bool(tx.upkeep.expired(None, moment, limit=1))
-            retains = bool(policy_of(tx, self.deps)) or bool(tx.upkeep.marks(MarkKind.ARCHIVED))
+            policy = policy_of(tx, self.deps)
+            retains = bool(policy) or bool(tx.upkeep.marks(MarkKind.ARCHIVED))
+        self._let_audit_go(scope, policy, moment)
         done = until_unopposed(lambda: self._expire(scope, moment)) if expired else RetentionPass()
         return done + until_unopposed(lambda: self._retain(scope, moment, EVERY)) if retains else done
 
@@ -99,12 +101,25 @@ class Keeper:
             done += RetentionPass(expired=piece)
         # what is put away by this call stays at least until the next one, even without a grace period
         with self.deps.store.begin(scope, write=False) as tx:
-            due = {chosen.standing.name for chosen in plan(tx, policy_of(tx, self.deps), moment).erase}
+            policy = policy_of(tx, self.deps)
+            due = {chosen.standing.name for chosen in plan(tx, policy, moment).erase}
+        self._let_audit_go(scope, policy, moment)
         while True:
             piece_done = until_unopposed(lambda: self._retain(scope, moment, timedelta(0), only=due))
             done += piece_done
             if not piece_done.left:
                 return done
+
+    def _let_audit_go(self, scope: Scope, policy: Retention, now: datetime) -> None:
+        """Delete the entries of the audit that are older than the policy keeps them."""
+        if policy.audit is None:
+            return
+        oldest = now - timedelta(days=policy.audit)
+        with self.deps.store.begin(scope, write=False) as tx:
+            due = bool(tx.audit(until=oldest, limit=1))
+        if due:
+            with self.deps.store.begin(scope) as tx:
+                tx.drop_audit(oldest)
 
     def _expire(self, scope: Scope, now: datetime) -> RetentionPass:
         with self.deps.store.begin(scope) as tx:

@@ -11,6 +11,7 @@ from episodic_agent.core.strength.retention import Chosen, Retention, read_reten
 from episodic_agent.engine.arguments import aware, clean_name, episode_identity
 from episodic_agent.engine.episodes import listing
 from episodic_agent.engine.scoped import Scoped, find_thread
+from episodic_agent.engine.trace.acts import acts, concerns
 from episodic_agent.engine.visibility.hidden import span_of
 from episodic_agent.engine.visibility.retention import Plan, RetentionPass, plan, policy_of
 from episodic_agent.engine.works import Works
@@ -139,6 +140,7 @@ def _meant(
         raise InvalidInput("name one thing: an episode, or a thread")
     if thread is not None:
         matching_thread = find_thread(tx, clean_name(thread) or "")
+        concerns("thread", matching_thread.id)
         return span_of(tx, matching_thread.id, 0, None), matching_thread.title or matching_thread.origin
     observations = listing.messages(tx, identity := episode_identity(episode_id or ""))
     if not observations:
@@ -146,6 +148,7 @@ def _meant(
     if any(o.thread_id != observations[0].thread_id for o in observations):
         raise InvalidInput("this episode is made of linked threads; name one of its threads")
     held = tx.episodes.get(listing.successor(tx, identity))
+    concerns("episode", identity)
     title = listing.words_of_open(observations).title if held is None else held.title
     return span_of(tx, observations[0].thread_id, observations[0].seq, observations[-1].seq), title
 
@@ -160,6 +163,7 @@ def words_of(words: str, episode_id: object, thread: object) -> str:
     return text
 
 
+@acts("retention")
 class RetentionRoom:
     """What a user's memory lets go with time."""
 
@@ -182,6 +186,7 @@ class RetentionRoom:
     def set(self, policy: str | None) -> RetentionState:
         """Set the user's own policy ("age=365d,strength=0.2,count=10000,grace=30d", or "none").
 
+        `audit=730d` is how long it is kept who did what (`trace.audit`), alone or beside these.
         None goes back to the setting `EPISODIC_RETENTION`. Nothing happens until upkeep or
         `apply`; `preview` says what will. Raises InvalidInput for an unknown rule.
         """

@@ -13,9 +13,11 @@ from uuid import UUID
 import click
 
 from episodic_agent.core.ingest import read_time
+from episodic_agent.engine.trace.acts import calling
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.faces.cli.saying import make_sure, say, say_error, tell, tell_json
 from episodic_agent.lazily import module
+from episodic_agent.schemas import Caller
 from episodic_agent.showing import ID, plain
 
 if TYPE_CHECKING:
@@ -104,16 +106,20 @@ class App:
         left = path and path.with_name(f"{path.name}-wal").exists()  # its log alone: opening says so
         if path and not create and not left:
             _check_there(path)
-        with wiring.Memory.open(
-            self.url,
-            policy=self.policy,
-            embedder=self.embedder,
-            calibration=self.calibration,
-            language_model=self.llm,
-            space=space,
-            say=say,
-            resume=resume,  # most commands do what they were asked for and leave
-        ) as memory:
+        who = calling(Caller("cli"))
+        with (
+            who,
+            wiring.Memory.open(
+                self.url,
+                policy=self.policy,
+                embedder=self.embedder,
+                calibration=self.calibration,
+                language_model=self.llm,
+                space=space,
+                say=say,
+                resume=resume,  # most commands do what they were asked for and leave
+            ) as memory,
+        ):
             yield memory
 
     @contextmanager

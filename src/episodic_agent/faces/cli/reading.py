@@ -35,6 +35,7 @@ from episodic_agent.faces.cli.saying import WIDE
 from episodic_agent.faces.shapes import recall_json
 from episodic_agent.lazily import module
 from episodic_agent.private import replacing
+from episodic_agent.schemas import AuditKind
 from episodic_agent.showing import clipped
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ LABELS = {  # of counts whose own names say too little to people
 }
 NOTHING = "nothing relevant"  # how an abstention's note begins
 OTHER_COLUMNS = 64  # of a listing, beside the title
+FEW_ENTRIES = 100  # of the audit, for people
+EVERY_ENTRY = (1 << 31) - 1
 LIMIT = click.IntRange(1, 1000)
 ORDER = click.option("--order", default="relevant", show_default=True, help="relevant or recent.")
 SINCE = click.option("--since", help="Only what began from this time on.")
@@ -526,4 +529,45 @@ def changes(app: App, since: str | None, until: str | None, user: str | None, as
             Text(wording.fact_words(change.what, memory.name)),
             Text(change.by),
         )
+    out().print(table)
+
+
+@click.command()
+@click.option("--since", help="From this on (ISO 8601 or epoch).")
+@click.option("--until", help="Before this (default: now).")
+@click.option(
+    "--kind", type=click.Choice([one.value for one in AuditKind]), help="Only entries of this kind."
+)
+@click.option("--limit", type=click.IntRange(1), help="The newest so many (default: 100; with --json all).")
+@common
+@past
+def audit(
+    app: App,
+    since: str | None,
+    until: str | None,
+    kind: str | None,
+    limit: int | None,
+    user: str | None,
+    as_json: bool,
+) -> None:
+    """List who did what to a user's memory, the newest first; never what was said.
+
+    Of an erased user what was erased is left.
+    """
+    most = limit or (EVERY_ENTRY if as_json else FEW_ENTRIES)
+    with app.user(user) as memory:
+        entries = memory.trace.audit(moment(since), until=moment(until), kind=kind, limit=most)
+    if as_json:
+        print_json({"entries": entries})
+        return
+    if not entries:
+        say("nothing is kept of what was asked for")
+        return
+    table = Table("written", "kind", "what", "of", "how many", "by", box=None, pad_edge=False)
+    for entry in entries:
+        thing = f"{entry.thing} {str(entry.subject or '')[:ID]}".strip()
+        what = f"{entry.verb} ({entry.note})" if entry.note else entry.verb
+        written = f"{entry.at:%Y-%m-%d %H:%M:%S}"
+        cells = [Text(one) for one in (what, thing, entry.summary, str(entry.by))]
+        table.add_row(written, entry.kind.value, *cells)
     out().print(table)

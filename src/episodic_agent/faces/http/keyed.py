@@ -12,9 +12,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from episodic_agent.engine.keys import KeyRoom
+from episodic_agent.engine.trace.acts import called_by
 from episodic_agent.errors import EpisodicError
+from episodic_agent.faces.dashboard.door import is_page
 from episodic_agent.faces.guard import LocalOnly, header_values, refuse
 from episodic_agent.faces.http.allowances import Allowances, OwnAllowances
+from episodic_agent.schemas import Caller
 from episodic_agent.schemas.keys import ApiKey, Role
 
 RATE: Final = 100.0  # requests a second of one key
@@ -59,7 +62,9 @@ class Keyed:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, or answer 401, 403, 429 (with a key) or 403, 421 (without)."""
-        keys = self._keys() if scope["type"] == "http" else None
+        face = _face(scope["path"]) if scope["type"] == "http" else ""
+        called_by(Caller(face))
+        keys = self._keys() if face else None
         if keys is None:
             await self._local(scope, receive, send)
             return
@@ -99,11 +104,16 @@ class Keyed:
             return
         scope.setdefault("state", {})["key"] = key
         space_asked.set(key.space)  # a request is a task of its own: nobody else sees it
+        called_by(Caller(_face(scope["path"]), key.id, key.role.value))
         self._running[key.id] += 1
         try:
             await self._app(scope, receive, send)
         finally:
             self._running[key.id] -= 1
+
+
+def _face(path: str) -> str:
+    return "dashboard" if is_page(path) else "http"
 
 
 def lacking(key: ApiKey, needed: Role) -> str:

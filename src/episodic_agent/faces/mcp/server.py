@@ -19,12 +19,14 @@ from mcp.shared.exceptions import MCPError
 from episodic_agent import __version__
 from episodic_agent.core.context import harmless, shown_name
 from episodic_agent.engine.memory import Memory
+from episodic_agent.engine.trace.acts import calling
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import NotFound
 from episodic_agent.faces.mcp.greeting import INSTRUCTIONS, NAME, TITLE
 from episodic_agent.faces.tools.answers import ToolAnswer
 from episodic_agent.faces.tools.calling import Tools
 from episodic_agent.faces.tools.table import BY_NAME, TOOLS
+from episodic_agent.schemas import Caller
 
 USER_HEADER: Final = "x-episodic-user"
 FALLBACK: Final = "default"  # whose memory it is where nothing names anybody
@@ -98,7 +100,12 @@ class _Limiter:
 
     async def run(self, work: Callable[[], Any]) -> Any:
         self._limiter = self._limiter or anyio.CapacityLimiter(AT_ONCE)
-        return await run_sync(work, limiter=self._limiter)
+        return await run_sync(partial(_as_caller, work), limiter=self._limiter)
+
+
+def _as_caller(work: Callable[[], Any]) -> Any:
+    with calling(Caller("mcp")):
+        return work()
 
 
 async def _list_tools(context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:

@@ -10,6 +10,7 @@ from episodic_agent.protocols import LONGEST_RUN, ref_of, split_ref
 from episodic_agent.schemas.chains import Refusal
 from episodic_agent.schemas.erasures import Erasure, Tombstone, What
 from episodic_agent.stores.catalogue import StoredTable, counting, deleting, deleting_thread
+from episodic_agent.stores.nouns import caller_column, caller_of
 from episodic_agent.stores.rows import (
     from_json,
     optional_microseconds,
@@ -25,7 +26,7 @@ from episodic_agent.stores.tables.sections import SectionTable
 _LAST_SEQ: Final = 0xFFFFFFFF
 _PAGE: Final = 128  # ids one statement names
 ERASURE: Final = (
-    "owner, id, at, what, subject, reason, counts, state, done_at, residue, waits_for, measures, remains"
+    "owner, id, at, what, subject, reason, counts, state, done_at, residue, waits_for, measures, remains, by"
 )
 _BLANK: Final = (
     "UPDATE observation SET erased_at = :at, at = 0, received_at = 0, at_source = 'assumed',"
@@ -58,7 +59,7 @@ _UNWORDED: Final = (
 )
 _RECORD: Final = (
     f"INSERT INTO erasure (space, {ERASURE}) VALUES (:space, :owner, :id, :at, :what, :subject,"
-    " :reason, :counts, :state, :done_at, :residue, :waits_for, :measures, :remains)"
+    " :reason, :counts, :state, :done_at, :residue, :waits_for, :measures, :remains, :by)"
     " ON CONFLICT (space, owner, id) DO UPDATE"
     " SET state = excluded.state, done_at = excluded.done_at, residue = excluded.residue,"
     " waits_for = excluded.waits_for, measures = excluded.measures, remains = excluded.remains,"
@@ -82,7 +83,7 @@ def _runs(number: int, seqs: Sequence[int]) -> list[tuple[int, int]]:
 def erasure_of(columns: Sequence[Any]) -> Erasure:
     """Build a receipt from the `ERASURE` columns."""
     owner, identity, at, what, subject, reason, counts, state, done_at, residue, *answers = columns
-    waits_for, measures, remains = answers
+    waits_for, measures, remains, by = answers
     return Erasure(
         UUID(bytes=bytes(identity)),
         What(what),
@@ -97,6 +98,7 @@ def erasure_of(columns: Sequence[Any]) -> Erasure:
         measures=measures,
         remains=remains,
         owner=f"{owner:x}",
+        by=caller_of(by),
     )
 
 
@@ -243,4 +245,5 @@ def record(session: Rows, erasure: Erasure) -> None:
         waits_for=erasure.waits_for,
         measures=erasure.measures,
         remains=erasure.remains,
+        by=caller_column(erasure.by),
     )

@@ -7,17 +7,17 @@ from uuid import UUID
 
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Countable
-from episodic_agent.schemas import Scope
+from episodic_agent.schemas import AuditEntry, AuditKind, Scope
 from episodic_agent.schemas.erasures import Erasure
 from episodic_agent.stores.catalogue import StoredTable
 from episodic_agent.stores.tables.dialect import Rows
 
 if TYPE_CHECKING:
-    from episodic_agent.stores.tables import counting, erasing, requests
+    from episodic_agent.stores.tables import calls, counting, erasing
 else:
+    calls = module("episodic_agent.stores.tables.calls")
     counting = module("episodic_agent.stores.tables.counting")
     erasing = module("episodic_agent.stores.tables.erasing")
-    requests = module("episodic_agent.stores.tables.requests")
 
 
 class ScopeTransaction:
@@ -47,14 +47,32 @@ class ScopeTransaction:
         """Count what the scope, or one of its threads, holds, by kind of thing."""
         return erasing.holdings(self._rows, self._tables, thread_id)
 
-    def record(self, erasure: Erasure) -> None:
-        """Keep a receipt, in place of the one of the same id."""
-        erasing.record(self._rows, erasure)
+    def record(self, what: Erasure | AuditEntry) -> None:
+        """Keep a receipt, or an entry of the audit, in place of the one of the same id."""
+        if isinstance(what, AuditEntry):
+            calls.put_entry(self._rows, what)
+        else:
+            erasing.record(self._rows, what)
+
+    def audit(
+        self,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        kinds: Sequence[AuditKind] | None = None,
+        limit: int | None = None,
+    ) -> Sequence[AuditEntry]:
+        """Return entries of [since, until) (of these kinds), newest first, up to a limit."""
+        return calls.entries(self._rows, since, until, kinds, limit)
+
+    def drop_audit(self, before: datetime) -> int:
+        """Delete entries from before a time; return how many."""
+        return calls.drop_entries(self._rows, before)
 
     def request(self, key: bytes, oldest: datetime) -> bytes | None:
         """Return the digest of the batch that came with an idempotency key since a time."""
-        return requests.request(self._rows, key, oldest)
+        return calls.request(self._rows, key, oldest)
 
     def keep_request(self, key: bytes, digest: bytes, *, now: datetime, oldest: datetime) -> bytes:
         """Keep the digest that came with a key, unless there is one; return the one that stands."""
-        return requests.keep_request(self._rows, key, digest, now=now, oldest=oldest)
+        return calls.keep_request(self._rows, key, digest, now=now, oldest=oldest)

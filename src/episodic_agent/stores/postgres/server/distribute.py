@@ -23,6 +23,7 @@ DISTRIBUTED: Final = (
     "stay",
     "timeout",
     "request",
+    "audit",
     "link",
     "joined",
     "pending_review",
