@@ -43,7 +43,14 @@ if TYPE_CHECKING:
         resolver,
     )
     from episodic_agent.wiring.process import budget_of, load_settings, utc_now
-    from episodic_agent.wiring.providers import EMBEDDERS, Say, make_embedder, make_language_model, make_sink
+    from episodic_agent.wiring.providers import (
+        EMBEDDERS,
+        Say,
+        make_embedder,
+        make_language_model,
+        make_sink,
+        pull_model,
+    )
 else:
     __getattr__ = names_from(
         __name__,
@@ -58,7 +65,7 @@ else:
                 "calibrate calibration_file demo_conversations find_calibration resolve_policy resolver"
             ),
             "process": "budget_of load_settings utc_now",
-            "providers": "EMBEDDERS Say make_embedder make_language_model make_sink",
+            "providers": "EMBEDDERS Say make_embedder make_language_model make_sink pull_model",
         },
     )
 
@@ -83,6 +90,7 @@ __all__ = [
     "make_language_model",
     "make_sink",
     "make_store",
+    "pull_model",
     "repair_file",
     "resolve_policy",
     "resolver",

@@ -68,8 +68,9 @@ class Memory(Engine):
         """Open (and create, if need be) the memory at a path, `sqlite:///` or `postgresql://` URL.
 
         What is not given comes from the environment (`EPISODIC_*`, see the configuration page).
-        `embedder` is `auto`, `minilm`, `openai:MODEL`, `hashing`, `none`, or an object with `name,
-        dimensions, embed`; `language_model` is `none`, `openai:MODEL`, or an object with `name, complete`;
+        `embedder` is `auto`, `minilm`, `minilm-int8`, `hf:OWNER/MODEL`, a folder, `openai:MODEL`, `hashing`,
+        `none`, or an object with `name, dimensions, embed`;
+        `language_model` is `none`, `openai:MODEL`, or an object with `name, complete`;
         `calibration` is `auto`, `none`, a file, or what `calibrate` fitted. `resume` has the background do
         what was left. Raises StoreError for an unusable file, InvalidInput for unknown names.
         """

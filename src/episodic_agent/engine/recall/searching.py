@@ -43,7 +43,7 @@ from episodic_agent.engine.results import (
 from episodic_agent.engine.scoped import check_known, find_thread
 from episodic_agent.engine.visibility.hidden import FADED, Visibility
 from episodic_agent.errors import InvalidInput, ProviderError
-from episodic_agent.protocols import EPISODES, Refs, Transaction, ref_of
+from episodic_agent.protocols import EPISODES, Refs, Transaction, query_vector, ref_of
 from episodic_agent.schemas import Episode, Observation, Scope, Vector
 
 PLACE = "place"  # what answers a question for a place alone
@@ -261,7 +261,7 @@ class Recaller:
             words_only = "no embedding model: recall by words only (`episodic models pull` fetches it)"
             return _Embedded(text, notes=[words_only])
         try:
-            return _Embedded(text, embedder.embed([text])[0])
+            return _Embedded(text, query_vector(embedder, text))
         except ProviderError as error:
             return _Embedded(text, notes=[f"recall by words only: {error}"])
 

@@ -16,7 +16,7 @@ from episodic_agent.engine.scoped import Scoped
 from episodic_agent.engine.sections.bounds import with_end
 from episodic_agent.engine.sections.job import ask_all
 from episodic_agent.errors import InvalidInput, ProviderError
-from episodic_agent.protocols import OBSERVATIONS, PARTS, Refs, Transaction, ref_of, split_ref
+from episodic_agent.protocols import OBSERVATIONS, PARTS, Refs, Transaction, query_vector, ref_of, split_ref
 from episodic_agent.schemas import Episode, Scope, Section, Vector
 from episodic_agent.showing import described
 
@@ -138,10 +138,9 @@ class SectionRoom:
         if self._deps.embedder is None:
             return None
         try:
-            row: Vector = self._deps.embedder.embed([text])[0]
+            return query_vector(self._deps.embedder, text)
         except ProviderError:
             return None  # words will do
-        return row
 
     def _run_here(self, scope: Scope | None = None) -> int:
         raise NotImplementedError
