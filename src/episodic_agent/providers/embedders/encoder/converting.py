@@ -155,7 +155,8 @@ def _fetched(spelled: Spelled, say: Say) -> Path:
                 return None
             raise InvalidInput(
                 f"{HUB}{spelled.repository}: {error}; weights are read from {reading.WEIGHTS} alone, "
-                "since a pickle can run code: take a revision that has it (hf:OWNER/MODEL@REVISION) or another model"
+                "since a pickle can run code: take a revision that has it (hf:OWNER/MODEL@REVISION) "
+                "or another model"
             ) from error
 
     try:

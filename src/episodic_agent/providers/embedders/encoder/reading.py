@@ -132,7 +132,8 @@ def _architecture(config: Json, base: Path) -> Architecture:
     if position != "absolute" or activation not in ACTIVATIONS or config.get("is_decoder"):
         raise InvalidInput(
             f"{path}: positions {position!r}, activation {activation!r}, decoder "
-            f"{bool(config.get('is_decoder'))} are not supported; absolute positions and {', '.join(ACTIVATIONS)} in an encoder are"
+            f"{bool(config.get('is_decoder'))} are not supported; absolute positions and "
+            f"{', '.join(ACTIVATIONS)} in an encoder are"
         )
     try:
         size, heads = int(config["hidden_size"]), int(config["num_attention_heads"])

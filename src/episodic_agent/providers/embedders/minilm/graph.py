@@ -200,13 +200,17 @@ def build(
     metadata: dict[str, str],
     model: Architecture = MINILM,
     encode: Encode = protobuf.tensor,
+    *,
+    builder: Builder | None = None,
 ) -> bytes:
     """Build the ONNX model: `ids`, `mask` int32 [n, width] in, `vectors` float32 [n, dimensions] out.
 
     `mask` is 1 for a token and 0 for padding on the right; rows of `vectors` have length 1. `encode` may put
-    the weights elsewhere. Raises KeyError for a tensor that is missing.
+    the weights elsewhere, `builder` write them in another precision. Raises KeyError for a
+    tensor that is missing.
     """
-    builder = Builder(model, encode)
+    builder = builder or Builder(model, encode)
+    model = builder.model
     hidden = _embeddings(builder, tensors)
     for layer in range(model.layers):
         hidden = _attention(builder, hidden, tensors, layer)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-type_codes = {"float32": 1, "int32": 6, "int64": 7}
+type_codes = {"float32": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7}
 """NumPy's names of the element types used here, as TensorProto.DataType numbers them."""
 
 Attribute = int | float | Sequence[int]

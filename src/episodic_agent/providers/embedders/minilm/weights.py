@@ -21,9 +21,10 @@ from episodic_agent.lazily import module
 from episodic_agent.providers.embedders.minilm.hub import HubError, cached_folder, fetched_folder, is_hub_id
 
 if TYPE_CHECKING:
-    from episodic_agent.providers.embedders.minilm import graph, tensors
+    from episodic_agent.providers.embedders.minilm import graph, quantised, tensors
 else:
     graph = module("episodic_agent.providers.embedders.minilm.graph")
+    quantised = module("episodic_agent.providers.embedders.minilm.quantised")
     tensors = module("episodic_agent.providers.embedders.minilm.tensors")
 
 NAME = "minilm-f32-1"
@@ -42,8 +43,14 @@ MEMBER_HASHES = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
-MODEL_HASHES = frozenset({"ce95da56297b45cb7b3787d03300596030a4b571508deeca40632c0227be688d"})
-"""Of the converted model, which is the same byte by byte wherever it is made."""
+MODEL_HASHES = frozenset(
+    {
+        "ce95da56297b45cb7b3787d03300596030a4b571508deeca40632c0227be688d",  # float32
+        "f51d6e9f457534417901aab1c7ca172327804436e216f598b24b4101ee2661d4",  # int8, signed weights
+        "01d37ce57682d9783b596a78a0e4cdde10feb37f17972b2b476af6c278cbf501",  # int8, unsigned weights
+    }
+)
+"""Of the converted models, which are the same byte by byte wherever they are made."""
 LARGEST_MEMBER = 200_000_000
 """Bytes; twice what the published weights take."""
 DOWNLOAD_SECONDS = 1800.0
@@ -272,7 +279,8 @@ def _contents(source: Path) -> Iterator[tuple[str, bytes]]:
 def _convert(members: Members, cache: Path, name: str) -> Path:
     """Write the ONNX model, the tokenizer in its metadata: one file, so it is all there or not at all."""
     arrays = tensors.read_safetensors(members["model.safetensors"])
-    model = graph.build(arrays, {"tokenizer": members["tokenizer.json"].decode("utf-8")})
+    build = quantised.build_quantised if name == INT8 else graph.build
+    model = build(arrays, {"tokenizer": members["tokenizer.json"].decode("utf-8")})
     if hashlib.sha256(model).hexdigest() not in MODEL_HASHES:
         raise ProviderUnavailable(
             "the published weights were not converted rightly: try again, check the memory"
