@@ -286,7 +286,7 @@ def test_a_memory_lives_with_an_encoder_from_a_folder(
         assert mine(memory).stats().embedder.startswith("encoder:16-")
         recall = mine(memory).search("what did the plumber say about the tap", explain=True)
         assert recall.observations
-        assert all("dense" in shown.legs for shown in recall.observations)
+        assert all(shown.legs["dense"] != 0 for shown in recall.observations)
         assert [f for f in memory.doctor() if f.severity == "error"] == []
 
 

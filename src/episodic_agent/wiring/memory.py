@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Self
@@ -26,7 +27,7 @@ from episodic_agent.settings import Settings
 from episodic_agent.stores.lease import is_gone, process_owner
 from episodic_agent.stores.sqlite import scratch_store
 from episodic_agent.wiring.database import make_store
-from episodic_agent.wiring.policies import check_policy, find_calibration, resolver
+from episodic_agent.wiring.policies import check_policy, find_calibration, former_embedder, resolver
 from episodic_agent.wiring.process import budget_of, limits_of, load_settings, utc_now
 from episodic_agent.wiring.providers import (
     Say,
@@ -104,6 +105,7 @@ class Memory(Engine):
             sink=make_sink(settings),
             limits=limits_of(settings),
             scratch=scratch_store,
+            embedder_named=partial(former_embedder, settings=settings),
         )
         memory = cls(deps, space=space or settings.space, jobs=done_by)
         if resume:

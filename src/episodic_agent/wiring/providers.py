@@ -66,6 +66,23 @@ def make_embedder(name: str, settings: Settings, say: Say | None = None) -> Embe
         return None
 
 
+def embedder_by_name(name: str, settings: Settings) -> Embedder | None:
+    """Return the embedder that vectors of this name were made by, where it is at hand; nothing is fetched.
+
+    One on a server is taken to be there. Raises InvalidInput where the settings do not suffice for it.
+    """
+    cache = Path(settings.cache).expanduser()
+    how: dict[str, Any] = {"threads": settings.threads or None, "device": settings.device}
+    if name in minilm.NAMES.values():
+        return minilm.MiniLM(cache, name=name, **how) if minilm.is_sound(cache, name) else None
+    for record in converting.records(cache):
+        if record.name == name:
+            return encoders.SentenceEncoder(cache, record, **how)
+    if name.startswith("hashing-"):
+        return hashing.HashingEmbedder(int(name.removeprefix("hashing-")))
+    return _openai(name, settings) if name.startswith(OPENAI) else None
+
+
 @dataclass(frozen=True, slots=True)
 class PulledModel:
     """A model in the cache folder: its file, and how settings name it."""
