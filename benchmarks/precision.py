@@ -1,8 +1,8 @@
 """The default embedder in float32 and in int8: how near the vectors are, how fast, what recall makes of them.
 
 `python -m benchmarks.precision --data DIR` prints the figures. Speeds are of processor time, measured in
-pairs by turns, so that both had the same machine. Recall is that of the embedder alone (every message ranked by
-cosine) and of the engine, on the first cases of two development sets.
+pairs by turns, so that both had the same machine. Recall is that of the embedder alone (every message ranked
+by cosine) and of the engine, on the first cases of two development sets.
 """
 
 import argparse

@@ -334,3 +334,21 @@ def test_a_repository_with_pickled_weights_alone_is_refused_with_the_remedy(tmp_
         done = episodic("models", "pull", "somebody/model", folder=tmp_path, HF_ENDPOINT=address)
     assert done.returncode == 2
     assert "it has no model.safetensors; weights are read from model.safetensors alone" in done.stderr
+
+
+def test_a_memory_is_embedded_again_by_command_and_calibrated_on_itself(tmp_path: Path) -> None:
+    encoder_folder(case(XLM_R), tmp_path / "model")
+    chosen = ["--user", "ana"]
+    done = episodic("--embedder", "hashing", "add", "the kettle boils", *chosen, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    other = ["--embedder", "./model"]
+    asked = episodic(*other, "search", "kettle", *chosen, folder=tmp_path)
+    assert "the rest is compared by those of hashing-256" in asked.stdout + asked.stderr
+    done = episodic(*other, "jobs", "reembed", folder=tmp_path, EPISODIC_CALIBRATION="auto")
+    assert done.returncode == 0, done.stderr
+    assert "texts embedded" in done.stdout or "text embedded" in done.stdout
+    assert "1 of 1 observations (100 %)" in done.stderr
+    assert "not calibrated: the default embedder, which it is compared with, is not at hand" in done.stderr
+    assert episodic(*other, "jobs", "reembed", "--no-calibrate", folder=tmp_path).stdout.startswith("0 texts")
+    asked = episodic(*other, "search", "kettle", *chosen, folder=tmp_path)
+    assert "hashing-256" not in asked.stdout + asked.stderr

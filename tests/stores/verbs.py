@@ -323,6 +323,7 @@ READS: Mapping[str, Verb] = {
     ),
     "observations.quoting": lambda tx: list(tx.observations.quoting(["the porch", "nowhere"], limit=9)),
     "request": lambda tx: tx.request(b"key", NOW),
+    "embedders": lambda tx: list(tx.embedders()),
     "holdings": lambda tx: [tx.holdings(), tx.holdings(THREAD)],
     "knowledge.skills get": lambda tx: next(iter(tx.knowledge.skills(ids=[SKILL])), None),
     "knowledge.skills list": lambda tx: [

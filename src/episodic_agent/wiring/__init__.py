@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from episodic_agent.wiring.providers import (
         EMBEDDERS,
         Say,
+        embedder_by_name,
         make_embedder,
         make_language_model,
         make_sink,
@@ -65,7 +66,9 @@ else:
                 "calibrate calibration_file demo_conversations find_calibration resolve_policy resolver"
             ),
             "process": "budget_of load_settings utc_now",
-            "providers": "EMBEDDERS Say make_embedder make_language_model make_sink pull_model",
+            "providers": (
+                "EMBEDDERS Say embedder_by_name make_embedder make_language_model make_sink pull_model"
+            ),
         },
     )
 
@@ -81,6 +84,7 @@ __all__ = [
     "demo_conversations",
     "distribute_database",
     "distributing_statements",
+    "embedder_by_name",
     "find_calibration",
     "index_database",
     "init_database",

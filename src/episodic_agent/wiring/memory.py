@@ -70,14 +70,13 @@ class Memory(Engine):
 
         What is not given comes from the environment (`EPISODIC_*`, see the configuration page).
         `embedder` is `auto`, `minilm`, `minilm-int8`, `hf:OWNER/MODEL`, a folder, `openai:MODEL`, `hashing`,
-        `none`, or an object with `name, dimensions, embed`;
-        `language_model` is `none`, `openai:MODEL`, or an object with `name, complete`;
-        `calibration` is `auto`, `none`, a file, or what `calibrate` fitted. `resume` has the background do
-        what was left. Raises StoreError for an unusable file, InvalidInput for unknown names.
+        `none`, or an object with `name, dimensions, embed`; `language_model` is `none`, `openai:MODEL`, or an
+        object with `name, complete`; `calibration` is `auto`, `none`, a file, or what `calibrate` fitted.
+        `resume` has the background do what was left. Raises StoreError for an unusable file, InvalidInput for
+        unknown names.
         """
-        if not isinstance(url, str | os.PathLike | None):
-            raise InvalidInput(f"name the memory as a path or a URL, not {type(url).__name__}")
         settings = load_settings()
+        target = _target(url, settings)
         check_policy(policy or settings.policy)  # an unknown name is refused before a file is made
         done_by = check_jobs(jobs or settings.jobs)
         built = _chosen_embedder(embedder, settings, say)
@@ -90,7 +89,7 @@ class Memory(Engine):
             budget=budget_of(settings),
             language_model=chosen_language_model(language_model, settings),
             link_patience=link_patience(settings),
-            store=make_store(str(url) if url is not None else settings.db, settings),
+            store=make_store(target, settings),
             embedder=built,
             policy=policy or settings.policy,
             resolve_policy=resolver(built, fitted),
@@ -120,6 +119,13 @@ class Memory(Engine):
         super().warm()
         # no daemon: a process must not end inside an import
         threading.Thread(target=_rehearse, args=(self._deps,), name="episodic-rehearsal").start()
+
+
+def _target(url: "str | Path | None", settings: Settings) -> str:
+    """Return where the memory is, as given or as set; refuse what is neither a path nor a URL."""
+    if not isinstance(url, str | os.PathLike | None):
+        raise InvalidInput(f"name the memory as a path or a URL, not {type(url).__name__}")
+    return settings.db if url is None else str(url)
 
 
 def _chosen_embedder(

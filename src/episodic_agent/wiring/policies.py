@@ -67,7 +67,7 @@ def find_calibration(
 
 
 def former_embedder(name: str, settings: Settings) -> FormerEmbedder | None:
-    """Return the embedder whose name stored vectors carry, where it is at hand, with what was fitted for it."""
+    """Return the embedder whose name stored vectors carry, where it is at hand, and its scale."""
     embedder = embedder_by_name(name, settings)
     return (
         None if embedder is None else FormerEmbedder(embedder, find_calibration(embedder, settings, "auto"))

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 
 from episodic_agent.core.boundary.contract import DRAIN_ALL
 from episodic_agent.core.boundary.conversation import asking, reading
-from episodic_agent.core.echo import own_words
 from episodic_agent.core.language import plural
-from episodic_agent.core.language.windows import windows
 from episodic_agent.core.places import joined, visits_of
 from episodic_agent.engine.boundary.generations import last_resegmenting
 from episodic_agent.engine.boundary.resegmenting import check_pass
@@ -18,17 +16,15 @@ from episodic_agent.engine.doctor.content import altered_content, hash_older
 from episodic_agent.engine.doctor.reembedding import embed_page, missing
 from episodic_agent.engine.erase.facts import mend_facts
 from episodic_agent.engine.facts.faults import fact_faults
-from episodic_agent.engine.facts.writing import fact_texts
 from episodic_agent.engine.jobs.kinds import ENCODE
 from episodic_agent.engine.links import joining
 from episodic_agent.engine.links.explaining import unfounded
-from episodic_agent.engine.sections.faults import mend_sections, section_problems, section_texts
+from episodic_agent.engine.sections.faults import mend_sections, section_problems
 from episodic_agent.engine.skills.faults import skill_faults
-from episodic_agent.engine.skills.job import skill_texts
 from episodic_agent.engine.skills.job import take_up as look_for_skills
 from episodic_agent.engine.visibility.faults import visibility_faults
 from episodic_agent.errors import StoreDamaged, StoreError
-from episodic_agent.protocols import EPISODES, FACTS, OBSERVATIONS, PARTS, SKILLS, Transaction
+from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Decision, Episode, Reason, Scope, Thread
 from episodic_agent.schemas.places import Visit
 

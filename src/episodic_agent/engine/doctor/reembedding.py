@@ -1,8 +1,8 @@
 """Embed a memory again after its embedder changed: page by page, beside the vectors there are.
 
-Vectors of two embedders live side by side, and each page is durable when it is written, so that whoever comes after
-a killed process goes on where it stopped: what has no vector yet is what is left. `engine/recall/former.py` has
-search read the former vectors meanwhile.
+Vectors of two embedders live side by side, and each page is durable when it is written, so that whoever comes
+after a killed process goes on where it stopped: what has no vector yet is what is left. In the meantime
+`engine/recall/former.py` has search read the former vectors.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +26,7 @@ PAGE = 256
 EMBEDDED = (FACTS, SKILLS, PARTS, EPISODES, OBSERVATIONS)
 MOST = 10_000_000  # documents counted
 TAKEN_OVER = timedelta(minutes=5)  # after which another process goes on with what one began and left
-Progress = Callable[[int, int], None]
+Progress = Callable[[int, int], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +91,8 @@ class Reembedding:
         own = self._deps.embedder_name
         if others := {job.key for job in jobs} - {own}:
             raise ProviderUnavailable(
-                f"this process embeds with {own}, and {' and '.join(sorted(others))} was asked for; give it the "
-                "same EPISODIC_EMBEDDER"
+                f"this process embeds with {own}, and {' and '.join(sorted(others))} was asked for; give it "
+                "the same EPISODIC_EMBEDDER"
             )
         while embed_page(self._deps, scope):
             stop_if_halted()
@@ -104,8 +104,9 @@ class Reembedding:
 def reembed(deps: Deps, scopes: Sequence[Scope], progress: Progress | None, *, wait: bool) -> int:
     """Embed again what scopes hold; return how many texts, or without `wait` how many scopes are to be.
 
-    A job stands for each scope until it is done, so that another process goes on where this one is killed. `progress`
-    is told how many observations are done, and of how many. Raises InvalidInput without an embedder.
+    A job stands for each scope until it is done, so that another process goes on where this one is killed.
+    `progress` is told how many observations are done, and of how many. Raises InvalidInput without an
+    embedder.
     """
     if deps.embedder is None:
         raise InvalidInput(
@@ -128,11 +129,11 @@ def reembed(deps: Deps, scopes: Sequence[Scope], progress: Progress | None, *, w
 def _begin(deps: Deps, scope: Scope, *, wait: bool) -> Missing:
     now = deps.clock()
     with deps.store.begin(scope) as tx:
-        found = missing(tx, deps.embedder_name)
-        if found.left:
+        lacking = missing(tx, deps.embedder_name)
+        if lacking.left:
             after = now + TAKEN_OVER if wait else None
             tx.work.ask(REEMBED, deps.embedder_name, REEMBED, now=now, run_after=after)
-    return found
+    return lacking
 
 
 def _end(deps: Deps, scope: Scope) -> None:

@@ -158,7 +158,7 @@ class JobRoom:
         """Embed again what has no vector of the embedder, as after it was changed; return how many texts.
 
         Search reads the former vectors meanwhile, where their embedder is at hand. Each page is durable, and
-        a job stands for each user until it is done: where this process ends, the next one or a worker goes on.
+        a job stands for each user until it is done: where this process ends, the next one goes on.
         `progress` is told how many observations are done, and of how many. Without `wait` only the jobs are
         asked for, and it returns for how many users. Raises InvalidInput without an embedder.
         """

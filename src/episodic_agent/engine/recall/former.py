@@ -1,9 +1,9 @@
 """Search while a memory is embedded again: by the former vectors where there are no new ones yet.
 
-A scope is *between embedders* while the oldest observation without a vector of the process's embedder has one of
-another. Then a query is embedded by both, and each document is compared by the vector it has; cosines of both are
-brought to the default embedder's scale, where a calibration says how. Vectors of different embedders are never
-compared with one another (I9).
+A scope is *between embedders* while the oldest observation without a vector of the process's embedder has one
+of another. Then a query is embedded by both, and each document is compared by the vector it has; cosines of
+both are brought to the default embedder's scale, where a calibration says how. Vectors of different embedders
+are never compared with one another (I9).
 """
 
 from collections.abc import Callable
@@ -45,7 +45,7 @@ class FormerQuery:
 
 @dataclass(frozen=True, slots=True)
 class _Between:
-    """What there is beside the new vectors: the former embedder's name, and the embedder where it can be had."""
+    """What is beside the new vectors: the former embedder's name, and the embedder where it can be had."""
 
     name: str
     former: FormerEmbedder | None

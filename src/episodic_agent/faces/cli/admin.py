@@ -195,15 +195,15 @@ def models_list(app: App, user: str | None, as_json: bool) -> None:
     present, small = (is_sound(cache, NAMES[name]) for name in ("minilm", "minilm-int8"))
     known = list(records(cache))
     if as_json:
-        encoders = [{"embedder": one.source, "name": one.name, "dimensions": one.dimensions} for one in known]
+        encoders = [{"embedder": r.source, "name": r.name, "dimensions": r.dimensions} for r in known]
         print_json(
             {"embedders": list(EMBEDDERS), "minilm": present, "minilm-int8": small, "encoders": encoders}
         )
         return
     out().print(f"minilm   {'at hand' if present else 'not fetched: `episodic models pull`'}")
     out().print(f"minilm-int8  {'at hand' if small else 'not fetched: `episodic models pull minilm-int8`'}")
-    for one in known:
-        out().print(f"{one.source}  at hand as {one.name}")
+    for record in known:
+        out().print(f"{record.source}  at hand as {record.name}")
     out().print("hf:OWNER/MODEL, or a folder: any sentence encoder of the BERT and XLM-R families")
     out().print("openai:  any model behind an OpenAI-compatible endpoint: openai:MODEL")
     out().print("hashing  built in, for tests")

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from episodic_agent.core.boundary.policies import MEASURED
+from episodic_agent.core.calibration import LEAST_NEIGHBOURS
 from episodic_agent.core.language import plural
 from episodic_agent.engine.evaluate.calibrating import conversations_of
 from episodic_agent.engine.jobs.backlog import STATES, JobEntry
@@ -20,11 +21,14 @@ from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.trace.usage import summed
 from episodic_agent.errors import InvalidInput, ProviderError
 from episodic_agent.faces.cli.app import App, common, out, print_json, say
+from episodic_agent.providers.embedders.minilm import NAME as DEFAULT_MODEL
 from episodic_agent.schemas import ModelUse
 from episodic_agent.wiring import (
     budget_of,
     calibrate,
     calibration_file,
+    demo_conversations,
+    embedder_by_name,
     load_settings,
     make_embedder,
     utc_now,
@@ -221,12 +225,21 @@ def _fitted(app: App, memory: Memory, user: str | None) -> str | None:
     path = calibration_file(embedder.name, settings)
     if path.is_file():
         return None
+    if embedder_by_name(DEFAULT_MODEL, settings) is None:
+        say(
+            "not calibrated: the default embedder, which it is compared with, is not at hand; run "
+            "`episodic models pull`, then `episodic calibrate --own`"
+        )
+        return None
     names = memory.users() if user is None else [user]
     texts = [talk for name in names for talk in conversations_of(memory.user(name))]
+    if sum(max(0, len(talk) - 1) for talk in texts) < LEAST_NEIGHBOURS:
+        say("calibrating on the shipped conversations: this memory holds too few messages yet")
+        texts = demo_conversations()
     try:
         calibrate(embedder, texts, say=say)
     except (InvalidInput, ProviderError) as error:
-        say(f"not calibrated: {error}; `episodic calibrate` fits it on other conversations")
+        say(f"not calibrated: {error}")
         return None
     return str(path)
 

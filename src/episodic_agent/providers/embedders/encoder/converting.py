@@ -164,8 +164,8 @@ def _fetched(spelled: Spelled, say: Say) -> Path:
         listed = fetch(reading.MODULES, optional=True)
         places = _places(listed) if listed is not None else []
         base = places[0] if places else ""
-        found = [fetch(f"{base}{name}", optional=True) for name in reading.OPTIONAL]
-        found += [fetch(reading.PROMPTS, optional=True)]
+        fetched = [fetch(f"{base}{name}", optional=True) for name in reading.OPTIONAL]
+        fetched += [fetch(reading.PROMPTS, optional=True)]
         for place in places[1:]:
             if fetch(f"{place}{reading.CONFIG}", optional=True) is not None:
                 fetch(f"{place}{reading.WEIGHTS}", optional=True)
