@@ -70,7 +70,10 @@ def test_search_reads_the_former_vectors_until_the_new_ones_are_there(
     )
     (finding,) = [f for f in memory.doctor() if f.invariant == "I9"]
     assert finding.severity == "note"
-    assert "12 of 12 observations left; hashing-256 answers for them meanwhile" in finding.message
+    assert (
+        "12 observations have no vector of hashing-64 (of 12; hashing-256 answers for them meanwhile"
+        in finding.message
+    )
     told: list[tuple[int, int]] = []
     assert memory.jobs.reembed(progress=lambda *p: told.append(p)) >= 12
     assert told == [(12, 12)]

@@ -327,6 +327,12 @@ def test_a_hub_that_cannot_be_reached_is_one_line_with_the_way_without_it(tmp_pa
     assert "EPISODIC_EMBEDDER=/path/to/folder" in line
 
 
+def test_a_model_that_is_none_is_refused_with_what_there_is(tmp_path: Path) -> None:
+    done = episodic("models", "pull", "e5", folder=tmp_path)
+    assert done.returncode == 2
+    assert "no model 'e5'; there are minilm, minilm-int8, OWNER/MODEL of the" in done.stderr
+
+
 def test_a_repository_with_pickled_weights_alone_is_refused_with_the_remedy(tmp_path: Path) -> None:
     folder = encoder_folder(case(MEAN), tmp_path / "published")
     without("model.safetensors", "pytorch_model.bin")(folder)

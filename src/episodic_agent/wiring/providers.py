@@ -102,6 +102,11 @@ def pull_model(name: str, settings: Settings, say: Say, source: str | None = Non
         return PulledModel(minilm.pull(cache, source, say, name=minilm.NAMES[name]), name)
     if source is not None:
         raise InvalidInput(f"--from gives the weights of minilm, and {name} is another model; leave one out")
+    if not spelling.is_encoder(spelling.with_hub(name)):
+        raise InvalidInput(
+            f"no model {name!r}; there are {', '.join(minilm.NAMES)}, OWNER/MODEL of the Hugging Face hub, "
+            "and folders"
+        )
     spelled = spelling.read_spelling(spelling.with_hub(name))
     record = converting.obtained(cache, spelled, say, anew=True)
     return PulledModel(record.check(cache), spelling.with_hub(name))

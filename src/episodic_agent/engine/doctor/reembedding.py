@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from episodic_agent.core.echo import own_words
-from episodic_agent.core.language import plural
 from episodic_agent.core.language.windows import windows
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.writing import fact_texts
@@ -38,12 +37,9 @@ class Missing:
     others: Sequence[str]
 
     def __str__(self) -> str:
-        known = (
-            f"; {' and '.join(self.others)} answers for them meanwhile where it is at hand"
-            if self.others
-            else ""
-        )
-        return f"{self.left:,} of {plural(self.total, 'observation')} left{known}"
+        others = " and ".join(self.others)
+        text = f"of {self.total:,}"
+        return f"{text}; {others} answers for them meanwhile where it is at hand" if others else text
 
 
 def missing(tx: Transaction, embedder: str) -> Missing:
