@@ -251,6 +251,7 @@ def test_what_cannot_be_used_is_one_line_that_names_what_was_seen(
     ("name", "problem"),
     [
         ("/no/such/folder", "no such folder: /no/such/folder"),
+        ("intfloat/e5-small", "no such folder: intfloat/e5-small; .* write hf:intfloat/e5-small$"),
         ("hf:model", "is no Hugging Face id; write hf:OWNER/MODEL"),
         ("hf:a/b?prefix=x", r"after the \? stand query=TEXT and passage=TEXT"),
     ],

@@ -18,7 +18,7 @@ from episodic_agent.errors import InvalidInput, ProviderUnavailable
 from episodic_agent.lazily import module
 from episodic_agent.providers.embedders.encoder.prompts import Prompts
 from episodic_agent.providers.embedders.encoder.spelling import HUB, Spelled
-from episodic_agent.providers.embedders.minilm.hub import HubError, NotOnHub, fetched_file
+from episodic_agent.providers.embedders.minilm.hub import HubError, NotOnHub, fetched_file, is_hub_id
 from episodic_agent.providers.embedders.minilm.weights import check, write_whole
 
 if TYPE_CHECKING:
@@ -78,6 +78,11 @@ def obtained(cache: Path, spelled: Spelled, say: Say, *, anew: bool = False) -> 
     `anew` asks the hub again. Raises InvalidInput for a model that cannot be used, ProviderUnavailable where
     the hub cannot be reached or the cache not be written.
     """
+    if not spelled.repository and is_hub_id(spelled.source) and not spelled.folder.is_dir():
+        raise InvalidInput(
+            f"no such folder: {spelled.source}; for the model on the Hugging Face hub write "
+            f"{HUB}{spelled.source}"
+        )
     stamp = "" if spelled.repository else _stamp(spelled.folder)
     known = _known(cache, spelled)
     if known is not None and known.stamp == stamp and not (anew and spelled.repository):
