@@ -99,7 +99,10 @@ def test_a_misspelt_setting_stops_the_opening(tmp_path: Path, monkeypatch: pytes
 @pytest.mark.parametrize(
     ("parts", "problem"),
     [
-        ({"embedder": "minlm"}, "no embedder 'minlm'; there are auto, minilm, openai:MODEL, hashing, none"),
+        (
+            {"embedder": "minlm"},
+            "no embedder 'minlm'; there are auto, minilm, minilm-int8, hf:OWNER/MODEL, a folder, openai:MODEL",
+        ),
         ({"policy": "defalt"}, "did you mean 'default'"),
         ({"policy": "seed-001?max_mesages=9"}, "did you mean 'max_messages'"),
     ],
@@ -160,7 +163,7 @@ def test_without_a_model_auto_goes_on_and_minilm_stops(
 ) -> None:
     settings = read_settings({"EPISODIC_CACHE": str(tmp_path / "empty")}, tmp_path)
 
-    def unreachable(*_: object) -> None:
+    def unreachable(*_: object, **__: object) -> None:
         raise ProviderUnavailable("the embedding model could not be fetched; run `episodic models pull`")
 
     monkeypatch.setattr("episodic_agent.providers.embedders.minilm.weights.pull", unreachable)

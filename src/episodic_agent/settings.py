@@ -39,7 +39,10 @@ class Settings:
     - `user`: whose memory commands and servers work on unless told otherwise (empty: nobody is named).
     - `space`: the space a memory is opened in.
     - `embedder`: `auto` (the local model, fetched at first use; without it recall goes by words),
-      `minilm` (refuse to run without it), `openai:MODEL` (a server), `hashing` (tests), or `none`.
+      `minilm` (refuse to run without it), `minilm-int8` (faster, a little less exact), `hf:OWNER/MODEL` or a
+      folder (another sentence encoder), `openai:MODEL` (a server), `hashing` (tests), or `none`.
+    - `device`: where local models run: `cpu`, `auto` (a device that onnxruntime was built for, if any),
+      `cuda`, `rocm`, `migraphx`, `directml`, `coreml`, `openvino`.
     - `openai_base_url`, `openai_api_key`: where `openai:` models are served, and the key (both fall back to
       the variables without `EPISODIC_`, which alone turn nothing on).
     - `llm`: the language model: `none`, or `openai:MODEL` (a server). A key alone never turns one on.
@@ -81,6 +84,7 @@ class Settings:
     user: str = ""
     space: str = "default"
     embedder: str = "auto"
+    device: str = "cpu"
     openai_base_url: str = ""
     openai_api_key: str = field(default="", repr=False)
     llm: str = "none"

@@ -112,6 +112,7 @@ def test_broad_excepts_stand_only_at_the_named_boundaries() -> None:
         "core/boundary/steps/custom.py",
         "agents/run.py",
         "faces/hooks/running.py",
+        "providers/embedders/encoder/reading.py",  # the library of tokenizers raises nothing narrower
     }
     broad = {
         f"{relative(path)}"

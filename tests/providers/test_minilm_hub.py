@@ -3,54 +3,15 @@
 import os
 import subprocess
 import sys
-import threading
 import zipfile
 from collections.abc import Callable, Iterator
-from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
+from builders.hub import serving_hub
 from builders.minilm import embeds_like_the_random_model
 
 from episodic_agent.providers.embedders.minilm import weights
-
-
-class Hub(BaseHTTPRequestHandler):
-    """A Hugging Face hub on this machine that serves the files of one folder in one repository."""
-
-    files: Path
-    asked: ClassVar[list[str]] = []
-
-    def do_HEAD(self) -> None:
-        self.answer(with_body=False)
-
-    def do_GET(self) -> None:
-        self.answer(with_body=True)
-
-    def answer(self, *, with_body: bool) -> None:
-        self.asked.append(f"{self.command} {self.path}")
-        prefix = "/somebody/model/resolve/main/"
-        file = self.files / self.path.removeprefix(prefix)
-        if not self.path.startswith(prefix) or not file.is_file():
-            self.send_response(404)
-            self.send_header("X-Error-Code", "RepoNotFound")
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-            return
-        body = file.read_bytes()
-        self.send_response(200)
-        self.send_header("ETag", f'"{sha256(body).hexdigest()}"')
-        self.send_header("X-Repo-Commit", "0" * 40)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if with_body:
-            self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
 
 PULL = """
 import sys
@@ -71,22 +32,17 @@ def hub(trusted: Path, tmp_path: Path) -> Iterator[Callable[..., subprocess.Comp
     """Return what pulls in a process of its own that knows no other hub than one on this machine."""
     with zipfile.ZipFile(trusted) as file:
         file.extractall(tmp_path / "unpacked")
-    handler = type("_Hub", (Hub,), {"files": tmp_path / "unpacked" / weights.FOLDER, "asked": []})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
 
     def run(name: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
         hashes = repr((weights.MEMBER_HASHES, set(weights.MODEL_HASHES)))
-        address = f"http://127.0.0.1:{server.server_address[1]}"
         known = {"HF_ENDPOINT": address, "HF_HOME": str(tmp_path / "hf"), "HF_HUB_DISABLE_XET": "1"}
         return subprocess.run(
             [sys.executable, "-c", PULL, hashes, name, str(folder)],
             capture_output=True, text=True, check=False, timeout=120, env={**os.environ, **known, **environment},
         )  # fmt: skip
 
-    yield run
-    server.shutdown()
-    server.server_close()
+    with serving_hub(tmp_path / "unpacked" / weights.FOLDER) as address:
+        yield run
 
 
 def test_pull_takes_the_weights_from_a_repository_on_the_hub(

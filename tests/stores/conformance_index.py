@@ -184,6 +184,20 @@ class IndexConformance(StoreFixture):
                 with store.begin(ANA, write=False) as tx:
                     assert_cosines(tx, list(held.items()))
 
+    def test_the_embedders_of_a_scope_are_those_whose_vectors_it_holds(self, store: Store) -> None:
+        with store.begin(ANA) as tx:
+            assert tx.embedders() == []
+            tx.index.put_postings(OBSERVATIONS, [posting(ref_of(1, 1), "tea")])
+            tx.index.put_vectors(OBSERVATIONS, "small", [ref_of(1, 1)], random_vectors(1, 1))
+            tx.index.put_vectors(EPISODES, "another", [ref_of(1, 1)], random_vectors(2, 1))
+        with store.begin(ANA, write=False) as tx:
+            assert tx.embedders() == ["another", "small"]
+        with store.begin(BO, write=False) as tx:
+            assert tx.embedders() == []
+        with store.begin(ANA) as tx:
+            tx.index.drop(EPISODES, [ref_of(1, 1)])
+            assert tx.embedders() == ["small"]
+
     def test_what_a_rolled_back_transaction_indexed_is_never_found(
         self, open_store: Callable[[], Store]
     ) -> None:

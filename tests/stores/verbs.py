@@ -336,6 +336,7 @@ READS: Mapping[str, Verb] = {
     "observations.quoting": lambda tx: list(tx.observations.quoting(["the porch", "nowhere"], limit=9)),
     "request": lambda tx: tx.request(b"key", NOW),
     "audit": lambda tx: list(tx.audit()),
+    "embedders": lambda tx: list(tx.embedders()),
     "holdings": lambda tx: [tx.holdings(), tx.holdings(THREAD)],
     "knowledge.skills get": lambda tx: next(iter(tx.knowledge.skills(ids=[SKILL])), None),
     "knowledge.skills list": lambda tx: [

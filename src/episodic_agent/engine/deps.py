@@ -14,6 +14,7 @@ from episodic_agent.core.links.policies import link_policy
 from episodic_agent.core.prompts import EPISODE, FACTS
 from episodic_agent.core.strength.retention import Retention
 from episodic_agent.core.threads import Channels
+from episodic_agent.engine.recall.former import FormerVectors, Named, nobody
 from episodic_agent.engine.recently_shown import RecentlyShown
 from episodic_agent.engine.trace.auditing import AuditedStore
 from episodic_agent.engine.trace.usage import Meter, model_of
@@ -58,6 +59,7 @@ class Deps:
     their own. `link_policy` names what links threads, before any tuning; `chain_policy` what chains sessions,
     `fact_policy` how a language model is asked for facts. `link_patience` is how many seconds a
     link's decision waits for a model's answer.
+    `embedder_named` knows embedders by the names that stored vectors carry.
     `limits` bound what is taken in. `scratch` opens an empty store in memory, for what stood at an earlier
     moment. `audits` says whether it is kept who wrote what; `store` then keeps it beside what is written.
     """
@@ -83,11 +85,13 @@ class Deps:
     sink: SpanSink | None = None
     limits: IntakeLimits = field(default_factory=IntakeLimits)
     gone: Callable[[str], bool] = lambda _owner: False
+    embedder_named: Named = nobody
     scratch: Callable[[], Store] | None = None
     audits: bool = True
     meter: Meter = field(init=False)
     tracer: Tracer = field(init=False)
     recently_shown: RecentlyShown = field(init=False)
+    former: FormerVectors = field(init=False)
 
     def __post_init__(self) -> None:
         ledgers, auditor = self.store, None  # what work took and cost is nobody's doing
@@ -96,6 +100,7 @@ class Deps:
             ledgers, auditor = audited.store, audited.auditor
             object.__setattr__(self, "store", cast("Store", audited))
         object.__setattr__(self, "meter", Meter(ledgers, self.clock, self.budget, auditor))
+        object.__setattr__(self, "former", FormerVectors(self.store, self.embedder_name, self.embedder_named))
         object.__setattr__(self, "recently_shown", RecentlyShown())
         object.__setattr__(self, "tracer", Tracer(ledgers, self.clock, self.trace_days, self.sink))
 

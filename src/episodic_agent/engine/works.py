@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from episodic_agent.engine.boundary import closing, orphans, pending, resegmenting, segmenting
     from episodic_agent.engine.chains import job as chain_job
     from episodic_agent.engine.context import assembling
+    from episodic_agent.engine.doctor import reembedding
     from episodic_agent.engine.episodes import encoding
     from episodic_agent.engine.erase import erasing
     from episodic_agent.engine.erase import facts as fact_erasing
@@ -53,6 +54,7 @@ else:
     outcomes = module("episodic_agent.engine.tuning.outcomes")
     past_store = module("episodic_agent.engine.past.store")
     pending = module("episodic_agent.engine.boundary.pending")
+    reembedding = module("episodic_agent.engine.doctor.reembedding")
     resegmenting = module("episodic_agent.engine.boundary.resegmenting")
     retention = module("episodic_agent.engine.visibility.retention")
     reviewing = module("episodic_agent.engine.strength.reviewing")
@@ -168,6 +170,7 @@ class Works:
                 kinds.ASK: lambda: pending.Asker(deps, self.segmenter).handle,
                 kinds.EMBED: lambda: pending.Embedding(deps, self.segmenter).handle,
                 kinds.PIECES: lambda: pending.PieceEmbedding(deps).handle,
+                kinds.REEMBED: lambda: reembedding.Reembedding(deps).handle,
                 kinds.REVIEW: lambda: reviewing.Reviewer(deps).handle,
                 kinds.LINK: lambda: self.linker.handle,
                 kinds.LINK_END: lambda: ending.Ender(deps, self.linker).handle,

@@ -22,6 +22,7 @@ it a name in `wiring`. `episodic_agent.core.interfaces` re-exports what the foun
 
 from episodic_agent.protocols.collaborators import (
     LONGEST_ANSWER,
+    AskingEmbedder,
     BoundaryDetector,
     Embedder,
     LanguageModel,
@@ -30,6 +31,7 @@ from episodic_agent.protocols.collaborators import (
     Routed,
     Sensor,
     SpanSink,
+    query_vector,
 )
 from episodic_agent.protocols.episodes import Episodes, Walk
 from episodic_agent.protocols.index import (
@@ -75,6 +77,7 @@ __all__ = [
     "OBSERVATIONS",
     "PARTS",
     "SKILLS",
+    "AskingEmbedder",
     "BoundaryDetector",
     "Countable",
     "Cover",
@@ -109,6 +112,7 @@ __all__ = [
     "UpkeepRecords",
     "Walk",
     "WhichThreads",
+    "query_vector",
     "ref_of",
     "split_ref",
 ]

@@ -41,6 +41,22 @@ class Embedder(Protocol):
 
 
 @runtime_checkable
+class AskingEmbedder(Protocol):
+    """An embedder that embeds questions in another way than what may answer them."""
+
+    def embed_queries(self, texts: Sequence[str]) -> Vector:
+        """Return what `embed` would, for questions."""
+        ...
+
+
+def query_vector(embedder: Embedder, text: str) -> Vector:
+    """Embed one question, float32 [dimensions], as the embedder wants questions; raises what it raises."""
+    ask = embedder.embed_queries if isinstance(embedder, AskingEmbedder) else embedder.embed
+    row: Vector = ask([text])[0]
+    return row
+
+
+@runtime_checkable
 class Preloading(Protocol):
     """An embedder that may begin to load before its first use."""
 

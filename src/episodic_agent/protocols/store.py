@@ -60,6 +60,10 @@ class Transaction(Protocol):
         """Count what the scope, or one of its threads, holds, by kind of thing."""
         ...
 
+    def embedders(self) -> Sequence[str]:
+        """Return the names of the embedders whose vectors the scope holds, in order."""
+        ...
+
     def record(self, what: Erasure | AuditEntry) -> None:
         """Keep the receipt of what is erased here, in place of the one of the same id.
 

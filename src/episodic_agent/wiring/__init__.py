@@ -43,7 +43,15 @@ if TYPE_CHECKING:
         resolver,
     )
     from episodic_agent.wiring.process import budget_of, load_settings, utc_now
-    from episodic_agent.wiring.providers import EMBEDDERS, Say, make_embedder, make_language_model, make_sink
+    from episodic_agent.wiring.providers import (
+        EMBEDDERS,
+        Say,
+        embedder_by_name,
+        make_embedder,
+        make_language_model,
+        make_sink,
+        pull_model,
+    )
 else:
     __getattr__ = names_from(
         __name__,
@@ -58,7 +66,9 @@ else:
                 "calibrate calibration_file demo_conversations find_calibration resolve_policy resolver"
             ),
             "process": "budget_of load_settings utc_now",
-            "providers": "EMBEDDERS Say make_embedder make_language_model make_sink",
+            "providers": (
+                "EMBEDDERS Say embedder_by_name make_embedder make_language_model make_sink pull_model"
+            ),
         },
     )
 
@@ -74,6 +84,7 @@ __all__ = [
     "demo_conversations",
     "distribute_database",
     "distributing_statements",
+    "embedder_by_name",
     "find_calibration",
     "index_database",
     "init_database",
@@ -83,6 +94,7 @@ __all__ = [
     "make_language_model",
     "make_sink",
     "make_store",
+    "pull_model",
     "repair_file",
     "resolve_policy",
     "resolver",

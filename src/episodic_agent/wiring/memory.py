@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Self
@@ -26,7 +27,7 @@ from episodic_agent.settings import Settings
 from episodic_agent.stores.lease import is_gone, process_owner
 from episodic_agent.stores.sqlite import scratch_store
 from episodic_agent.wiring.database import make_store
-from episodic_agent.wiring.policies import check_policy, find_calibration, resolver
+from episodic_agent.wiring.policies import check_policy, find_calibration, former_embedder, resolver
 from episodic_agent.wiring.process import budget_of, limits_of, load_settings, utc_now
 from episodic_agent.wiring.providers import (
     Say,
@@ -68,13 +69,12 @@ class Memory(Engine):
         """Open (and create, if need be) the memory at a path, `sqlite:///` or `postgresql://` URL.
 
         What is not given comes from the environment (`EPISODIC_*`, see the configuration page).
-        `embedder` is `auto`, `minilm`, `openai:MODEL`, `hashing`, `none`, or an object with `name,
-        dimensions, embed`; `language_model` is `none`, `openai:MODEL`, or an object with `name, complete`;
-        `calibration` is `auto`, `none`, a file, or what `calibrate` fitted. `resume` has the background do
-        what was left. Raises StoreError for an unusable file, InvalidInput for unknown names.
+        `embedder` is `auto`, `minilm`, `minilm-int8`, `hf:OWNER/MODEL`, a folder, `openai:MODEL`, `hashing`,
+        `none`, or an object with `name, dimensions, embed`; `language_model` is `none`, `openai:MODEL`, or an
+        object with `name, complete`; `calibration` is `auto`, `none`, a file, or what `calibrate` fitted.
+        `resume` has the background do what was left. Raises StoreError for an unusable file, InvalidInput for
+        unknown names.
         """
-        if not isinstance(url, str | os.PathLike | None):
-            raise InvalidInput(f"name the memory as a path or a URL, not {type(url).__name__}")
         settings = load_settings()
         check_policy(policy or settings.policy)  # an unknown name is refused before a file is made
         done_by = check_jobs(jobs or settings.jobs)
@@ -88,7 +88,7 @@ class Memory(Engine):
             budget=budget_of(settings),
             language_model=chosen_language_model(language_model, settings),
             link_patience=link_patience(settings),
-            store=make_store(str(url) if url is not None else settings.db, settings),
+            store=make_store(_target(url, settings), settings),
             embedder=built,
             policy=policy or settings.policy,
             resolve_policy=resolver(built, fitted),
@@ -103,6 +103,7 @@ class Memory(Engine):
             sink=make_sink(settings),
             limits=limits_of(settings),
             scratch=scratch_store,
+            embedder_named=partial(former_embedder, settings=settings),
         )
         memory = cls(deps, space=space or settings.space, jobs=done_by)
         if resume:
@@ -117,6 +118,13 @@ class Memory(Engine):
         super().warm()
         # no daemon: a process must not end inside an import
         threading.Thread(target=_rehearse, args=(self._deps,), name="episodic-rehearsal").start()
+
+
+def _target(url: "str | Path | None", settings: Settings) -> str:
+    """Return where the memory is, as given or as set; refuse what is neither a path nor a URL."""
+    if not isinstance(url, str | os.PathLike | None):
+        raise InvalidInput(f"name the memory as a path or a URL, not {type(url).__name__}")
+    return settings.db if url is None else str(url)
 
 
 def _chosen_embedder(

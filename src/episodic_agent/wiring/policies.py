@@ -10,12 +10,13 @@ from episodic_agent.core.boundary.policies import calibrated, check_name, for_em
 from episodic_agent.core.boundary.policies import policy as named_policy
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.data import demo_folder
+from episodic_agent.engine.recall.former import FormerEmbedder
 from episodic_agent.errors import InvalidInput, ProviderUnavailable
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Embedder
 from episodic_agent.settings import Settings
 from episodic_agent.wiring.process import load_settings
-from episodic_agent.wiring.providers import Say, make_embedder
+from episodic_agent.wiring.providers import Say, embedder_by_name, make_embedder
 
 if TYPE_CHECKING:
     from episodic_agent.engine.evaluate import calibrating
@@ -63,6 +64,14 @@ def find_calibration(
             f"calibrate`"
         )
     return calibration
+
+
+def former_embedder(name: str, settings: Settings) -> FormerEmbedder | None:
+    """Return the embedder whose name stored vectors carry, where it is at hand, and its scale."""
+    embedder = embedder_by_name(name, settings)
+    return (
+        None if embedder is None else FormerEmbedder(embedder, find_calibration(embedder, settings, "auto"))
+    )
 
 
 def demo_conversations() -> "list[Conversation]":

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,13 +17,20 @@ from episodic_agent.settings import Settings
 
 if TYPE_CHECKING:
     from episodic_agent.providers.embedders import hashing, minilm
+    from episodic_agent.providers.embedders.encoder import converting, spelling
+    from episodic_agent.providers.embedders.encoder import embedder as encoders
+    from episodic_agent.providers.embedders.minilm import runtime
     from episodic_agent.providers.models import staged
 else:
     hashing = module("episodic_agent.providers.embedders.hashing")
     minilm = module("episodic_agent.providers.embedders.minilm")
+    converting = module("episodic_agent.providers.embedders.encoder.converting")
+    encoders = module("episodic_agent.providers.embedders.encoder.embedder")
+    spelling = module("episodic_agent.providers.embedders.encoder.spelling")
+    runtime = module("episodic_agent.providers.embedders.minilm.runtime")
     staged = module("episodic_agent.providers.models.staged")
 
-EMBEDDERS = ("auto", "minilm", "openai:MODEL", "hashing", "none")
+EMBEDDERS = ("auto", "minilm", "minilm-int8", "hf:OWNER/MODEL", "a folder", "openai:MODEL", "hashing", "none")
 LANGUAGE_MODELS = ("openai:MODEL", "none")
 OPENAI = "openai:"
 LONGEST_TIMEOUT = 3600.0  # seconds
@@ -39,18 +47,69 @@ def make_embedder(name: str, settings: Settings, say: Say | None = None) -> Embe
         return hashing.HashingEmbedder()
     if name.startswith(OPENAI):
         return _openai(name, settings)
-    if name not in EMBEDDERS:
+    device = runtime.check_device(settings.device)
+    if spelling.is_encoder(name):
+        record = converting.obtained(cache, spelling.read_spelling(name), tell)
+        return encoders.SentenceEncoder(cache, record, threads=settings.threads or None, device=device)
+    if name != "auto" and name not in minilm.NAMES:
         raise InvalidInput(f"no embedder {name!r}; there are {', '.join(EMBEDDERS)}")
+    model = minilm.NAMES.get(name, minilm.NAME)
     try:
-        if not minilm.is_sound(cache):
+        if not minilm.is_sound(cache, model):
             tell("fetching the embedding model once (about 83 MB) …")
-            minilm.pull(cache, None, tell)
-        return minilm.MiniLM(cache, threads=settings.threads or None)
+            minilm.pull(cache, None, tell, name=model)
+        return minilm.MiniLM(cache, name=model, threads=settings.threads or None, device=device)
     except ProviderUnavailable as error:
-        if name == "minilm":
+        if name != "auto":
             raise
         tell(f"{error}; going on without: recall by words (BM25), segmentation by lexical cues")
         return None
+
+
+def embedder_by_name(name: str, settings: Settings) -> Embedder | None:
+    """Return the embedder that vectors of this name were made by, where it is at hand; nothing is fetched.
+
+    One on a server is taken to be there. Raises InvalidInput where the settings do not suffice for it.
+    """
+    cache = Path(settings.cache).expanduser()
+    how: dict[str, Any] = {"threads": settings.threads or None, "device": settings.device}
+    if name in minilm.NAMES.values():
+        return minilm.MiniLM(cache, name=name, **how) if minilm.is_sound(cache, name) else None
+    for record in converting.records(cache):
+        if record.name == name:
+            return encoders.SentenceEncoder(cache, record, **how)
+    if name.startswith("hashing-"):
+        return hashing.HashingEmbedder(int(name.removeprefix("hashing-")))
+    return _openai(name, settings) if name.startswith(OPENAI) else None
+
+
+@dataclass(frozen=True, slots=True)
+class PulledModel:
+    """A model in the cache folder: its file, and how settings name it."""
+
+    path: Path
+    setting: str
+
+
+def pull_model(name: str, settings: Settings, say: Say, source: str | None = None) -> PulledModel:
+    """Put a local model into the cache folder: `minilm`, `minilm-int8`, an id on the hub, or a folder.
+
+    `source` is where the default model's weights are taken from. Raises InvalidInput for what is none of
+    these, ProviderUnavailable where it cannot be had.
+    """
+    cache = Path(settings.cache).expanduser()
+    if name in minilm.NAMES:
+        return PulledModel(minilm.pull(cache, source, say, name=minilm.NAMES[name]), name)
+    if source is not None:
+        raise InvalidInput(f"--from gives the weights of minilm, and {name} is another model; leave one out")
+    if not spelling.is_encoder(spelling.with_hub(name)):
+        raise InvalidInput(
+            f"no model {name!r}; there are {', '.join(minilm.NAMES)}, OWNER/MODEL of the Hugging Face hub, "
+            "and folders"
+        )
+    spelled = spelling.read_spelling(spelling.with_hub(name))
+    record = converting.obtained(cache, spelled, say, anew=True)
+    return PulledModel(record.check(cache), spelling.with_hub(name))
 
 
 def _openai(name: str, settings: Settings) -> Embedder:

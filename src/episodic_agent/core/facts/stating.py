@@ -28,6 +28,7 @@ from episodic_agent.schemas.facts import Category
 
 WEIGHTS: Final = "facts/stating.npz"
 EMBEDDER: Final = "minilm-f32-1"  # the model whose vectors the judge knows
+KNOWN_EMBEDDERS: Final = (EMBEDDER, "minilm-int8-1")  # the same model in 8 bits: cosines of .997 to it
 CATEGORIES: Final = tuple(Category)
 SHORT: Final = 160  # characters: a message so short is one statement, however many sentences it has
 LONGEST: Final = 2_000  # characters: what is longer was pasted, not said

@@ -33,7 +33,7 @@ from episodic_agent.engine.scoped import Scoped
 from episodic_agent.engine.threads.session_records import declared, session_of_episode
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.errors import InvalidInput, ProviderError
-from episodic_agent.protocols import EPISODES, OBSERVATIONS, Refs, Transaction
+from episodic_agent.protocols import EPISODES, OBSERVATIONS, Refs, Transaction, query_vector
 from episodic_agent.schemas import Episode, Scope, Vector
 from episodic_agent.schemas.strength import Standing
 from episodic_agent.showing import described
@@ -208,8 +208,7 @@ class Sequences:
         if not topic or self._deps.embedder is None:
             return None
         try:
-            vector: Vector = self._deps.embedder.embed([topic])[0]
-            return vector
+            return query_vector(self._deps.embedder, topic)
         except ProviderError:
             return None  # by words, as search does
 

@@ -28,7 +28,7 @@ from episodic_agent.engine.threads.recounting import Asking, Recounted, SummaryO
 from episodic_agent.engine.threads.resolving import Placement
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
-from episodic_agent.protocols import Transaction
+from episodic_agent.protocols import Transaction, query_vector
 from episodic_agent.schemas import Observation, Scope, Thread, Vector
 from episodic_agent.showing import as_card, described
 
@@ -188,7 +188,7 @@ class Contexts:
         if self._deps.embedder is None:
             return None, []
         try:
-            return self._deps.embedder.embed(windows(text)[:1])[0], []
+            return query_vector(self._deps.embedder, windows(text)[0]), []
         except ProviderError as error:
             return None, [f"likeness by words only: {error}"]
 

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 
 from episodic_agent.core.boundary.contract import DRAIN_ALL
 from episodic_agent.core.boundary.conversation import asking, reading
-from episodic_agent.core.echo import own_words
 from episodic_agent.core.language import plural
-from episodic_agent.core.language.windows import windows
 from episodic_agent.core.places import joined, visits_of
 from episodic_agent.engine.boundary.generations import last_resegmenting
 from episodic_agent.engine.boundary.resegmenting import check_pass
@@ -15,25 +13,23 @@ from episodic_agent.engine.boundary.segmenting import take_up
 from episodic_agent.engine.chains.faults import chain_faults, mend_metadata
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.doctor.content import altered_content, hash_older
+from episodic_agent.engine.doctor.reembedding import embed_page, missing
 from episodic_agent.engine.erase.facts import mend_facts
 from episodic_agent.engine.facts.faults import fact_faults
-from episodic_agent.engine.facts.writing import fact_texts
 from episodic_agent.engine.jobs.kinds import ENCODE
 from episodic_agent.engine.links import joining
 from episodic_agent.engine.links.explaining import unfounded
 from episodic_agent.engine.scoped import stored_decision
-from episodic_agent.engine.sections.faults import mend_sections, section_problems, section_texts
+from episodic_agent.engine.sections.faults import mend_sections, section_problems
 from episodic_agent.engine.skills.faults import skill_faults
-from episodic_agent.engine.skills.job import skill_texts
 from episodic_agent.engine.skills.job import take_up as look_for_skills
 from episodic_agent.engine.visibility.faults import visibility_faults
 from episodic_agent.errors import StoreDamaged, StoreError
-from episodic_agent.protocols import EPISODES, FACTS, OBSERVATIONS, PARTS, SKILLS, Transaction
+from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Decision, Episode, Reason, Scope, Thread
 from episodic_agent.schemas.places import Visit
 
 PAGE = 512
-EMBEDDED = (OBSERVATIONS, EPISODES, PARTS, SKILLS, FACTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +137,7 @@ class Doctor:
                 mended += mend_facts(self.deps, tx, self.deps.clock())
                 mended += mend_metadata(tx)
             mended += self._look_for_skills(scope)
-            while n := self._embed_page(scope):
+            while n := embed_page(self.deps, scope):
                 mended += n
         return mended
 
@@ -253,16 +249,15 @@ class Doctor:
                         tx, "words", f"episode {episode.id} has no summary; `doctor --repair` makes it"
                     )
         if self.deps.embedder is not None:
-            bare = len(tx.index.unindexed(OBSERVATIONS, self.deps.embedder_name, limit=100_000))
-            if bare:
+            bare = missing(tx, self.deps.embedder_name)
+            if bare.left:
                 yield Finding(
                     "note",
                     "I9",
                     tx.scope,
-                    f"{plural(bare, 'observation has', 'observations have')} no vector of "
-                    f"{self.deps.embedder_name}, found by "
-                    "words only; "
-                    "`doctor --repair` embeds them",
+                    f"{plural(bare.left, 'observation has', 'observations have')} no vector of "
+                    f"{self.deps.embedder_name} ({bare}); `episodic jobs reembed` or `doctor --repair` "
+                    "embeds them",
                 )
 
     def _error(self, tx: Transaction, invariant: str, message: str) -> Finding:
@@ -296,31 +291,6 @@ class Doctor:
         with self.deps.store.begin(scope) as tx:
             return look_for_skills(tx, self.deps.clock())
 
-    def _embed_page(self, scope: Scope) -> int:
-        embedder = self.deps.embedder
-        if embedder is None:
-            return 0
-        with self.deps.store.begin(scope, write=False) as tx:
-            pages = {kind: tx.index.unindexed(kind, embedder.name, limit=PAGE) for kind in EMBEDDED}
-            texts = {
-                (kind, ref): piece
-                for kind, refs in pages.items()
-                for ref, piece in _texts(tx, kind, list(refs)).items()
-            }
-        rows = [(kind, ref, w) for (kind, ref), text in texts.items() for w in windows(text) if w.strip()]
-        if not rows:
-            return 0
-        vectors = embedder.embed([w for _, _, w in rows])
-        with self.deps.store.begin(scope) as tx:
-            for kind in EMBEDDED:
-                asked = list(dict.fromkeys(ref for of, ref, _ in rows if of == kind))
-                now = _texts(tx, kind, asked)  # what was erased or told anew meanwhile gets no vector
-                there = {ref for ref in asked if now.get(ref) == texts[kind, ref]}
-                chosen = [n for n, row in enumerate(rows) if row[0] == kind and row[1] in there]
-                if chosen:
-                    tx.index.put_vectors(kind, embedder.name, [rows[n][1] for n in chosen], vectors[chosen])
-        return len(texts)
-
 
 def _read(tx: Transaction, thread: Thread, count: int) -> tuple[int, list[Visit]]:
     """Count a thread's observations and return the stays they make, a page at a time."""
@@ -336,19 +306,6 @@ def _read(tx: Transaction, thread: Thread, count: int) -> tuple[int, list[Visit]
 def _visits_fit(tx: Transaction, thread: Thread) -> bool:
     expected = _read(tx, thread, tx.threads.frame(thread.id).next_seq)[1]
     return expected == list(tx.threads.visits(thread_id=thread.id))
-
-
-def _texts(tx: Transaction, kind: str, refs: list[int]) -> dict[int, str]:
-    if kind == SKILLS:
-        return skill_texts(tx, refs)
-    if kind == FACTS:
-        return fact_texts(tx, refs)
-    if kind == PARTS:
-        return {ref: text for ref, text in section_texts(tx, refs).items() if text}
-    if kind == OBSERVATIONS:
-        texts = {ref: own_words(o).text for ref, o in tx.observations.get(refs).items()}
-        return {ref: text for ref, text in texts.items() if text.strip()}
-    return {ref: e.summary for ref, e in tx.episodes.get(refs).items() if e.summary.strip()}
 
 
 def follows(decision: Decision) -> bool:

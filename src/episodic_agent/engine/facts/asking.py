@@ -26,7 +26,7 @@ from episodic_agent.engine.jobs.asking import ROUNDS, ask
 from episodic_agent.engine.recall.facts import RELEVANT, best_facts
 from episodic_agent.engine.recall.matching import as_shown
 from episodic_agent.errors import ProviderError
-from episodic_agent.protocols import FACTS, LanguageModel, Transaction
+from episodic_agent.protocols import FACTS, LanguageModel, Transaction, query_vector
 from episodic_agent.schemas import Json, Observation, Scope, TimeSource
 from episodic_agent.schemas.facts import Fact, FactCandidate
 
@@ -234,7 +234,7 @@ def _best(deps: Deps, scope: Scope, text: str, at: datetime, limit: int) -> Sequ
     vector = None
     if deps.embedder is not None and query.dense_text.strip():
         with suppress(ProviderError):
-            vector = deps.embedder.embed([query.dense_text])[0]
+            vector = query_vector(deps.embedder, query.dense_text)
     with deps.store.begin(scope, write=False) as tx:
         return best_facts(tx, deps, query, vector, limit=limit, at=at)
 

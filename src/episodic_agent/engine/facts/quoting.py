@@ -15,7 +15,7 @@ import numpy as np
 
 from episodic_agent.core.facts import Changes, learn
 from episodic_agent.core.facts.quoting import KnownFact, Meaning, Quotation, in_its_matter, quotations
-from episodic_agent.core.facts.stating import EMBEDDER
+from episodic_agent.core.facts.stating import KNOWN_EMBEDDERS
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.writing import Vectors
 from episodic_agent.protocols import FACTS, OBSERVATIONS, Transaction, ref_of
@@ -37,7 +37,7 @@ class Weighed:
 
 def knows_meaning(deps: Deps) -> bool:
     """Tell whether the embedder is the one that the judges of statements were trained with."""
-    return deps.embedder is not None and deps.embedder_name == EMBEDDER
+    return deps.embedder is not None and deps.embedder_name in KNOWN_EMBEDDERS
 
 
 def stored_vectors(tx: Transaction, deps: Deps, observations: Sequence[Observation]) -> dict[str, Vector]:

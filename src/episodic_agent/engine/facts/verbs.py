@@ -18,7 +18,7 @@ from episodic_agent.engine.scoped import Scoped
 from episodic_agent.engine.trace.acts import acts, concerns
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
 from episodic_agent.lazily import module
-from episodic_agent.protocols import Transaction, ref_of
+from episodic_agent.protocols import Transaction, query_vector, ref_of
 from episodic_agent.schemas import Json, Observation, Scope
 from episodic_agent.schemas.facts import Category, Fact, FactEvidence, StoredFact
 from episodic_agent.showing import as_card, described
@@ -181,7 +181,7 @@ class FactRoom:
         vector = None
         if analysed is not None and self._deps.embedder is not None:
             with suppress(ProviderError):  # words alone then answer
-                vector = self._deps.embedder.embed([analysed.dense_text])[0]
+                vector = query_vector(self._deps.embedder, analysed.dense_text)
         with self._deps.store.begin(scope, write=False) as tx:
             scores: dict[UUID, float] | None = None
             if analysed is not None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import tzinfo
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from episodic_agent.engine.arguments import counted, file_path
@@ -18,7 +19,13 @@ from episodic_agent.engine.results import ImportReport
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.engine.trace.acts import acts
 from episodic_agent.errors import InvalidInput
+from episodic_agent.lazily import module
 from episodic_agent.schemas import Receipt, Scope
+
+if TYPE_CHECKING:
+    from episodic_agent.engine.doctor import reembedding
+else:
+    reembedding = module("episodic_agent.engine.doctor.reembedding")
 
 
 @acts("jobs", without=("worker", "follow"))
@@ -148,6 +155,19 @@ class JobRoom:
             self._importing, file, source=source, encoding=encoding, timezone=timezone, dates=dates
         )
         return begin_import(self._at, importing, then)
+
+    def reembed(self, *, wait: bool = True, progress: "Callable[[int, int], object] | None" = None) -> int:
+        """Embed again what has no vector of the embedder, as after it was changed; return how many texts.
+
+        Search reads the former vectors meanwhile, where their embedder is at hand. Each page is durable, and
+        a job stands for each user until it is done: where this process ends, the next one goes on.
+        `progress` is told how many observations are done, and of how many. Without `wait` only the jobs are
+        asked for, and it returns for how many users. Raises InvalidInput without an embedder.
+        """
+        asked = reembedding.reembed(self._deps, self._scopes(), progress, wait=wait)
+        if not wait and self._later.here:
+            self._later.background.wake()
+        return asked
 
     def _scopes(self) -> Sequence[Scope]:
         return self._deps.store.scopes(self._later.space) if self._at is None else [self._at.known()]

@@ -29,6 +29,7 @@ from episodic_agent.core.recall.query import Name
 from episodic_agent.core.recall.second import FIRST_HITS, READ, shared_terms
 from episodic_agent.core.strength.decay import retrievability
 from episodic_agent.engine.episodes.listing import open_card, worded_open
+from episodic_agent.engine.recall.former import FormerQuery
 from episodic_agent.engine.recall.places import known_visits
 from episodic_agent.engine.results import EpisodeCard
 from episodic_agent.engine.visibility.hidden import WIDER, Visibility
@@ -111,8 +112,11 @@ class Gatherer:
         *,
         visibility: Visibility | None = None,
         fades: bool = True,
+        former: FormerQuery | None = None,
     ) -> None:
         """Take `calibration` to bring every cosine that is weighed to the default embedder's scale.
+
+        `former` is the query for documents that have no vector of the embedder yet.
 
         Without a `visibility` nothing is left out; `fades` False takes every episode to be as on its first
         day.
@@ -124,6 +128,7 @@ class Gatherer:
         self._query = query
         self._vector = vector
         self._embedder = embedder
+        self._former = former
         self._visits = [stay for place in query.places for stay in tx.threads.visits(place=place)]
         self._legs = {kind: self._leg(kind) for kind in (OBSERVATIONS, EPISODES)}
 
@@ -170,18 +175,29 @@ class Gatherer:
         if self._vector is None:
             return np.zeros(0, np.int64), np.zeros(0)
         refs, scores = self._tx.index.vector_scores(kind, self._embedder, self._vector, limit=limit)
-        return refs, scores.astype(np.float64)
+        if self._former is None:
+            return refs, scores.astype(np.float64)
+        name, vector = self._former.name, self._former.vector
+        every = np.union1d(refs, self._tx.index.vector_scores(kind, name, vector, limit=limit)[0])
+        cosines = self.cosines(kind, every)
+        best = np.lexsort((every, -cosines))[:limit]
+        return every[best].astype(np.int64), cosines[best]
 
     def cosines(self, kind: str, refs: Refs) -> Floats:
         """Return cosines of these documents, NaN where there is no vector."""
-        scores = self.raw_cosines(kind, refs)
-        return scores if self._calibration is None else self._calibration.as_default(scores)
-
-    def raw_cosines(self, kind: str, refs: Refs) -> Floats:
-        """Return cosines of these documents as the embedder gives them, NaN where there is no vector."""
         if self._vector is None or not len(refs):
             return np.full(len(refs), np.nan)
-        return self._tx.index.vector_scores(kind, self._embedder, self._vector, refs)[1].astype(np.float64)
+        scores = self._compared(kind, self._embedder, self._vector, refs, self._calibration)
+        former = self._former
+        if former is not None and (left := np.isnan(scores)).any():
+            scores[left] = self._compared(kind, former.name, former.vector, refs[left], former.calibration)
+        return scores
+
+    def _compared(
+        self, kind: str, embedder: str, vector: Vector, refs: Refs, calibration: Calibration | None
+    ) -> Floats:
+        scores = self._tx.index.vector_scores(kind, embedder, vector, refs)[1].astype(np.float64)
+        return scores if calibration is None else calibration.as_default(scores)
 
     def gather(self, bounds: SearchBounds, now: datetime) -> Gathered:
         """Read candidates, their neighbours' scores, their episodes and strengths."""

@@ -30,6 +30,7 @@ from episodic_agent.engine.episodes.listing import full_episodes
 from episodic_agent.engine.recall import whereabouts
 from episodic_agent.engine.recall.facts import answering, category_of
 from episodic_agent.engine.recall.filtering import refs_about, refs_of_channel
+from episodic_agent.engine.recall.former import FormerQuery
 from episodic_agent.engine.recall.gathering import DAY, Gathered, Gatherer, SearchBounds
 from episodic_agent.engine.results import (
     DetailedRecall,
@@ -44,7 +45,7 @@ from episodic_agent.engine.results import (
 from episodic_agent.engine.scoped import check_known, find_thread
 from episodic_agent.engine.visibility.hidden import FADED, Visibility
 from episodic_agent.errors import InvalidInput, ProviderError
-from episodic_agent.protocols import EPISODES, Refs, Transaction, ref_of
+from episodic_agent.protocols import EPISODES, Refs, Transaction, query_vector, ref_of
 from episodic_agent.schemas import Episode, Observation, Scope, Vector
 
 PLACE = "place"  # what answers a question for a place alone
@@ -100,6 +101,7 @@ class _Embedded:
     text: str | None
     vector: Vector | None = None
     notes: Sequence[str] = ()
+    former: FormerQuery | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,7 @@ class _SearchRequest:
     now: datetime
     vector: Vector | None
     notes: Sequence[str]
+    former: FormerQuery | None = None
 
 
 class Recaller:
@@ -129,7 +132,7 @@ class Recaller:
         now = options.now or self._deps.clock()
         scene = self._scenes.get(scope, _Scene())
         query = self._analysed(scope, text, scene, now)
-        embedded = self._embedded(query, policy, options)
+        embedded = self._embedded(scope, query, policy, options)
         while True:
             with self._deps.store.begin(scope, write=False) as tx:
                 seen = _scene(tx)
@@ -143,7 +146,7 @@ class Recaller:
                 check_known(self._deps.store, scope)
                 known = False  # something was written, but no message: that is an answer too
             if not ready:
-                embedded = self._embedded(query, policy, options)
+                embedded = self._embedded(scope, query, policy, options)
 
     def _remember(self, scope: Scope, scene: _Scene) -> None:
         with self._lock:
@@ -206,6 +209,7 @@ class Recaller:
             self._deps.calibration,
             visibility=visibility,
             fades=fades,
+            former=asked.former,
         )
         if asked.policy == SEED_003:
             return self._by_ranks(tx, gatherer, asked)
@@ -254,7 +258,7 @@ class Recaller:
             return "the memory holds nothing to search here"
         return f"nothing is remembered of {scope.user_id!r}; known users: {', '.join(users[:10])}"
 
-    def _embedded(self, query: ranking.Query, policy: str, options: SearchOptions) -> _Embedded:
+    def _embedded(self, scope: Scope, query: ranking.Query, policy: str, options: SearchOptions) -> _Embedded:
         embedder, text = self._deps.embedder, query.dense_text
         if _by_place(query, policy, options):
             return _Embedded(None)
@@ -262,9 +266,11 @@ class Recaller:
             words_only = "no embedding model: recall by words only (`episodic models pull` fetches it)"
             return _Embedded(text, notes=[words_only])
         try:
-            return _Embedded(text, embedder.embed([text])[0])
+            vector = query_vector(embedder, text)
         except ProviderError as error:
             return _Embedded(text, notes=[f"recall by words only: {error}"])
+        former, notes = self._deps.former.query(scope, text)
+        return _Embedded(text, vector, notes, former)
 
     def _fused(self, gatherer: Gatherer, gathered: Gathered, asked: "_SearchRequest") -> Recall:
         """Rank what was gathered, in one or two rounds, and show what proves the best."""
@@ -393,7 +399,9 @@ def _asked(
     bounds = SearchBounds(options.since, options.until, thread, options.place)
     if _by_place(query, policy, options):
         return _SearchRequest(query, PLACE, bounds, options, now, None, [])
-    return _SearchRequest(query, policy, bounds, options, now, embedded.vector, embedded.notes)
+    return _SearchRequest(
+        query, policy, bounds, options, now, embedded.vector, embedded.notes, embedded.former
+    )
 
 
 def _detailed(tx: Transaction, recall: Recall, detail: Detail, now: datetime) -> Recall:

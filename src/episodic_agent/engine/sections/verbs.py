@@ -17,7 +17,7 @@ from episodic_agent.engine.sections.bounds import with_end
 from episodic_agent.engine.sections.job import ask_all
 from episodic_agent.engine.trace.acts import acts
 from episodic_agent.errors import InvalidInput, ProviderError
-from episodic_agent.protocols import OBSERVATIONS, PARTS, Refs, Transaction, ref_of, split_ref
+from episodic_agent.protocols import OBSERVATIONS, PARTS, Refs, Transaction, query_vector, ref_of, split_ref
 from episodic_agent.schemas import Episode, Section, Vector
 from episodic_agent.showing import described
 
@@ -140,10 +140,9 @@ class SectionRoom:
         if self._deps.embedder is None:
             return None
         try:
-            row: Vector = self._deps.embedder.embed([text])[0]
+            return query_vector(self._deps.embedder, text)
         except ProviderError:
             return None  # words will do
-        return row
 
 
 def _refs_of(tx: Transaction, thread_id: UUID) -> Refs:

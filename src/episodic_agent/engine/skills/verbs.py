@@ -24,7 +24,7 @@ from episodic_agent.engine.scoped import Scoped, stored_decision
 from episodic_agent.engine.trace.acts import acts
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
 from episodic_agent.lazily import module
-from episodic_agent.protocols import SKILLS, Transaction
+from episodic_agent.protocols import SKILLS, Transaction, query_vector
 from episodic_agent.schemas import Decision, Json, Vector
 from episodic_agent.showing import described
 
@@ -208,7 +208,7 @@ class SkillRoom:
         vector = None
         if self._deps.embedder is not None:
             with suppress(ProviderError):  # words alone then answer
-                vector = self._deps.embedder.embed([query.dense_text])[0]
+                vector = query_vector(self._deps.embedder, query.dense_text)
         with self._deps.store.begin(scope, write=False) as tx:
             return [card_of(kept, at, score) for kept, score in best(tx, self._deps, query, vector)]
 

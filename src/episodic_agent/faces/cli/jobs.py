@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
 
@@ -10,15 +10,29 @@ import click
 from rich.table import Table
 from rich.text import Text
 
+from episodic_agent.core.boundary.policies import MEASURED
+from episodic_agent.core.calibration import LEAST_NEIGHBOURS
 from episodic_agent.core.language import plural
+from episodic_agent.engine.evaluate.calibrating import conversations_of
 from episodic_agent.engine.jobs.backlog import STATES, JobEntry
 from episodic_agent.engine.jobs.verbs import JobRoom
 from episodic_agent.engine.jobs.worker import POLL, Worker
 from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.trace.usage import summed
+from episodic_agent.errors import InvalidInput, ProviderError
 from episodic_agent.faces.cli.app import App, Listing, common, out, print_json, say
+from episodic_agent.providers.embedders.minilm import NAME as DEFAULT_MODEL
 from episodic_agent.schemas import ModelUse
-from episodic_agent.wiring import budget_of, load_settings, utc_now
+from episodic_agent.wiring import (
+    budget_of,
+    calibrate,
+    calibration_file,
+    demo_conversations,
+    embedder_by_name,
+    load_settings,
+    make_embedder,
+    utc_now,
+)
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 DAY = click.DateTime(["%Y-%m-%d"])
@@ -158,6 +172,76 @@ def jobs_cancel(app: App, job: str, user: str | None, as_json: bool) -> None:
         print_json({"cancelled": chosen})
     else:
         out().print(f"cancelled: {chosen.kind} {chosen.key} of {chosen.user_id}")
+
+
+@jobs.command("reembed")
+@click.option(
+    "--later", is_flag=True, help="Only ask for it: workers, or the next process that stays, do it."
+)
+@click.option(
+    "--no-calibrate", is_flag=True, help="Do not fit the embedder's scale on this memory afterwards."
+)
+@common
+def jobs_reembed(app: App, later: bool, no_calibrate: bool, user: str | None, as_json: bool) -> None:
+    """Embed again what has no vector of the embedder, as after it was changed; search works meanwhile.
+
+    Where it is stopped, it goes on when it is called again. Then the embedder's scale of cosines is fitted on
+    the texts of the memory itself, unless that was done before.
+    """
+    with app.memory() as memory:
+        count = _jobs(memory, user).reembed(wait=not later, progress=_shares())
+        fitted = None if later or no_calibrate else _fitted(app, memory, user)
+    if as_json:
+        print_json({"users" if later else "texts": count, "calibration": fitted})
+    elif later:
+        out().print(f"asked for {plural(count, 'user')}; `episodic jobs list` shows what waits")
+    else:
+        out().print(f"{plural(count, 'text')} embedded" + (f"; calibration in {fitted}" if fitted else ""))
+
+
+def _shares() -> Callable[[int, int], None]:
+    """Return what prints how far it is, at each twentieth."""
+    printed = 0
+
+    def tell(done: int, total: int) -> None:
+        nonlocal printed
+        if (share := done * 20 // total) > printed:
+            printed = share
+            say(f"{done:,} of {total:,} observations ({share * 5} %)")
+
+    return tell
+
+
+def _fitted(app: App, memory: Memory, user: str | None) -> str | None:
+    """Fit the scale of another embedder than the default on what the memory holds; return where it is kept.
+
+    None where that is not needed, or cannot be done, which is said.
+    """
+    settings = load_settings()
+    embedder = make_embedder(app.embedder or settings.embedder, settings)
+    chosen = app.calibration or settings.calibration
+    if embedder is None or chosen != "auto" or embedder.name.startswith(MEASURED):
+        return None
+    path = calibration_file(embedder.name, settings)
+    if path.is_file():
+        return None
+    if embedder_by_name(DEFAULT_MODEL, settings) is None:
+        say(
+            "not calibrated: the default embedder, which it is compared with, is not at hand; run "
+            "`episodic models pull`, then `episodic calibrate --own`"
+        )
+        return None
+    names = memory.users() if user is None else [user]
+    texts = [talk for name in names for talk in conversations_of(memory.user(name))]
+    if sum(max(0, len(talk) - 1) for talk in texts) < LEAST_NEIGHBOURS:
+        say("calibrating on the shipped conversations: this memory holds too few messages yet")
+        texts = demo_conversations()
+    try:
+        calibrate(embedder, texts, say=say)
+    except (InvalidInput, ProviderError) as error:
+        say(f"not calibrated: {error}")
+        return None
+    return str(path)
 
 
 @click.command()

@@ -36,7 +36,10 @@ SHARED: Final[Mapping[str, tuple[str | None, str]]] = {
     "--user": ("NAME", "Whose memory (default: EPISODIC_USER, or the only user there is)."),
     "--json": (None, "Print one JSON object for scripts."),
     "--policy": ("NAME", "Boundary policy for new threads (default: `default`)."),
-    "--embedder": ("NAME", "auto, minilm, openai:MODEL, hashing or none (default: auto)."),
+    "--embedder": (
+        "NAME",
+        "auto, minilm, minilm-int8, hf:OWNER/MODEL, a folder, openai:MODEL, hashing or none (default: auto).",
+    ),
     "--calibration": ("FILE", "Of another embedder: auto, none or a file (default: auto)."),
     "--llm": ("NAME", "Language model: openai:MODEL or none (default: none)."),
     "--debug": (None, "Show a traceback on errors."),

@@ -58,6 +58,14 @@ class PostgresTransaction(ScopeTransaction):
         super().__init__(session, POSTGRES)
         self._session = session
 
+    def embedders(self) -> Sequence[str]:
+        """Return the names of the embedders whose vectors the scope holds, in order."""
+        sql = (
+            "SELECT DISTINCT e.name FROM embedder e WHERE EXISTS (SELECT 1 FROM coarse v WHERE v.space = %s"
+            " AND v.owner = %s AND v.embedder = e.number) ORDER BY e.name"
+        )
+        return [name for (name,) in self._session.rows(sql, tuple(self._session.keys))]
+
     @cached_property
     def threads(self) -> Threads:
         """Return the `Threads` of this transaction."""

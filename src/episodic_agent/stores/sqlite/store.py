@@ -80,6 +80,14 @@ class SqliteTransaction(ScopeTransaction):
         self._session = session
         self._shelves = shelves
 
+    def embedders(self) -> Sequence[str]:
+        """Return the names of the embedders whose vectors the scope holds, in order."""
+        sql = (
+            "SELECT DISTINCT embedder FROM stream s WHERE scope = ? AND embedder <> ''"
+            " AND EXISTS (SELECT 1 FROM vector v WHERE v.stream = s.number) ORDER BY embedder"
+        )
+        return [name for (name,) in self._session.rows(sql, (self._session.number,))]
+
     @cached_property
     def threads(self) -> Threads:
         """Return the `Threads` of this transaction."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from episodic_agent.providers.embedders.minilm.embedder import MiniLM
     from episodic_agent.providers.embedders.minilm.weights import (
         NAME,
+        NAMES,
         is_present,
         is_sound,
         model_file,
@@ -34,8 +35,8 @@ else:
         __name__,
         {
             "embedder": "MiniLM",
-            "weights": "NAME is_present is_sound model_file pull",
+            "weights": "NAME NAMES is_present is_sound model_file pull",
         },
     )
 
-__all__ = ["NAME", "MiniLM", "is_present", "is_sound", "model_file", "pull"]
+__all__ = ["NAME", "NAMES", "MiniLM", "is_present", "is_sound", "model_file", "pull"]

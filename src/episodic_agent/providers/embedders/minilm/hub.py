@@ -19,6 +19,10 @@ class HubError(Exception):
     """The hub, or its cache, did not give what was asked for; the message says why."""
 
 
+class NotOnHub(HubError):
+    """The repository is there, and has no such file."""
+
+
 def is_hub_id(name: str) -> bool:
     """Tell whether a name can be that of a repository on the hub, as `owner/model`.
 
@@ -45,13 +49,26 @@ def fetched_folder(repository: str, files: Iterable[str]) -> Path:
 
     Raises HubError with the client's own first line.
     """
-    client = _client()
-    try:
-        paths = [Path(client.hf_hub_download(repository, name)) for name in files]
-    except (OSError, ValueError, RuntimeError) as error:  # what the client's own errors are, too
-        lines = str(error).strip().splitlines() or [type(error).__name__]
-        raise HubError(lines[0]) from error
+    paths = [fetched_file(repository, name) for name in files]
     return paths[0].parent
+
+
+def fetched_file(repository: str, name: str, revision: str = "") -> Path:
+    """Fetch one file of a repository into the hub's cache, and return where it is.
+
+    Raises NotOnHub where the repository has no such file, HubError with the client's own first line.
+    """
+    client = _client()
+    from huggingface_hub import errors  # noqa: PLC0415 - as late as the client
+
+    try:
+        return Path(client.hf_hub_download(repository, name, revision=revision or None))
+    except (OSError, ValueError, RuntimeError) as error:  # what the client's own errors are, too
+        absent = isinstance(error, errors.EntryNotFoundError)
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        if absent and not isinstance(error, errors.LocalEntryNotFoundError):
+            raise NotOnHub(f"it has no {name}") from error
+        raise HubError(lines[0]) from error
 
 
 def _client() -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-type_codes = {"float32": 1, "int32": 6, "int64": 7}
+type_codes = {"float32": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7}
 """NumPy's names of the element types used here, as TensorProto.DataType numbers them."""
 
 Attribute = int | float | Sequence[int]
@@ -56,9 +56,25 @@ def blobs(field: int, values: Iterable[bytes | str]) -> bytes:
 
 def tensor(name: str, array: NDArray[np.generic]) -> bytes:
     """Encode a TensorProto with its data as raw little-endian bytes."""
-    little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
     shape = b"".join(integer(1, size) for size in array.shape)
-    return shape + integer(2, type_codes[array.dtype.name]) + blob(8, name) + blob(9, little.tobytes())
+    code = type_codes[array.dtype.name]
+    return shape + integer(2, code) + blob(8, name) + blob(9, little_endian(array))
+
+
+def little_endian(array: NDArray[np.generic]) -> bytes:
+    """Return an array's bytes as the format wants them: in rows, the least significant byte first."""
+    rows = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+    return rows.tobytes()
+
+
+def external_tensor(
+    name: str, kind: str, shape: Sequence[int], *, location: str, offset: int, length: int
+) -> bytes:
+    """Encode a TensorProto whose data stand in a file beside the model's, `length` bytes from `offset` on."""
+    sizes = b"".join(integer(1, size) for size in shape)
+    entries = (("location", location), ("offset", str(offset)), ("length", str(length)))
+    places = b"".join(blob(13, blob(1, key) + blob(2, value)) for key, value in entries)
+    return sizes + integer(2, type_codes[kind]) + blob(8, name) + places + integer(14, 1)  # 1: EXTERNAL
 
 
 def value_info(name: str, kind: str, shape: Sequence[int | str]) -> bytes:

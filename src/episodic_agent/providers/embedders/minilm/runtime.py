@@ -6,10 +6,24 @@ stops it, if it says so before the import; `disable_telemetry_events()` comes to
 """
 
 import os
-from collections.abc import MutableMapping
-from typing import Any
+from collections.abc import MutableMapping, Sequence
+from typing import Any, Final
+
+from episodic_agent.errors import InvalidInput
 
 TELEMETRY = ("ORT_DISABLE_TELEMETRY", "ORT_TELEMETRY_DISABLED")
+CPU: Final = "cpu"
+AUTO: Final = "auto"
+PROCESSOR: Final = "CPUExecutionProvider"
+DEVICES: Final = {
+    "cuda": "CUDAExecutionProvider",
+    "rocm": "ROCMExecutionProvider",
+    "migraphx": "MIGraphXExecutionProvider",
+    "directml": "DmlExecutionProvider",
+    "coreml": "CoreMLExecutionProvider",
+    "openvino": "OpenVINOExecutionProvider",
+}
+"""The devices beside the processor by the names of settings, in the order `auto` tries them."""
 
 
 def silence(environment: MutableMapping[str, str]) -> None:
@@ -33,3 +47,36 @@ def onnx_runtime() -> Any:
     import onnxruntime  # noqa: PLC0415
 
     return onnxruntime
+
+
+def providers_for(device: str, available: Sequence[str]) -> list[str]:
+    """Return the runtime's providers for a device, the processor last: it does what a device cannot.
+
+    `auto` takes the first device there is. Raises InvalidInput for a device that is unknown or not there.
+
+    >>> providers_for("auto", ["CUDAExecutionProvider", "CPUExecutionProvider"])
+    ['CUDAExecutionProvider', 'CPUExecutionProvider']
+    >>> providers_for("auto", ["AzureExecutionProvider", "CPUExecutionProvider"])
+    ['CPUExecutionProvider']
+    """
+    if device == CPU:
+        return [PROCESSOR]
+    check_device(device)
+    chosen = DEVICES.values() if device == AUTO else [DEVICES[device]]
+    there = [provider for provider in chosen if provider in available][:1]
+    if not there and device != AUTO:
+        kinds = [name for name, provider in DEVICES.items() if provider in available]
+        raise InvalidInput(
+            f"this ONNX Runtime has no {DEVICES[device]}; it offers {', '.join([CPU, *kinds])}: install the "
+            f"build of onnxruntime for {device} in place of the plain one, or set EPISODIC_DEVICE=cpu"
+        )
+    return [*there, PROCESSOR]
+
+
+def check_device(device: str) -> str:
+    """Return the name of a device; InvalidInput for an unknown one."""
+    if device not in {CPU, AUTO, *DEVICES}:
+        raise InvalidInput(
+            f"EPISODIC_DEVICE: no device {device!r}; there are {', '.join([CPU, AUTO, *DEVICES])}"
+        )
+    return device

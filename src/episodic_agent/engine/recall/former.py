@@ -1,0 +1,106 @@
+"""Search while a memory is embedded again: by the former vectors where there are no new ones yet.
+
+A scope is *between embedders* while the oldest observation without a vector of the process's embedder has one
+of another. Then a query is embedded by both, and each document is compared by the vector it has; cosines of
+both are brought to the default embedder's scale, where a calibration says how. Vectors of different embedders
+are never compared with one another (I9).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Lock
+
+from episodic_agent.core.calibration import Calibration
+from episodic_agent.errors import EpisodicError, ProviderError
+from episodic_agent.protocols import OBSERVATIONS, Embedder, Store, query_vector
+from episodic_agent.schemas import Scope, Vector
+
+MOST_SETTLED = 100_000  # scopes remembered; then all are looked at again
+
+
+@dataclass(frozen=True, slots=True)
+class FormerEmbedder:
+    """An embedder whose vectors a memory still has, and how its cosines are read."""
+
+    embedder: Embedder
+    calibration: Calibration | None = None
+
+
+Named = Callable[[str], FormerEmbedder | None]
+
+
+def nobody(_name: str) -> FormerEmbedder | None:
+    """Know no embedder by its name."""
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class FormerQuery:
+    """A query as the former embedder reads it."""
+
+    name: str
+    vector: Vector
+    calibration: Calibration | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Between:
+    """What is beside the new vectors: the former embedder's name, and the embedder where it can be had."""
+
+    name: str
+    former: FormerEmbedder | None
+
+
+@dataclass(slots=True)
+class FormerVectors:
+    """Which scopes of a store are between embedders, as one process knows it."""
+
+    store: Store
+    own: str
+    named: Named
+    _settled: set[Scope] = field(default_factory=set)
+    _built: dict[str, FormerEmbedder | None] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def query(self, scope: Scope, text: str) -> tuple[FormerQuery | None, list[str]]:
+        """Embed a question by the former embedder where the scope needs it, and say so."""
+        between = self._between(scope)
+        if between is None:
+            return None, []
+        waits = f"not everything has vectors of {self.own} yet (`episodic jobs reembed` makes them)"
+        if between.former is None:
+            return None, [f"{waits}; {between.name} is not at hand, so the rest is found by words only"]
+        embedder = between.former.embedder
+        try:
+            vector = query_vector(embedder, text)
+        except ProviderError as error:
+            return None, [f"{waits}; the rest is found by words only: {error}"]
+        former = FormerQuery(embedder.name, vector, between.former.calibration)
+        return former, [f"{waits}; the rest is compared by those of {embedder.name}"]
+
+    def _between(self, scope: Scope) -> _Between | None:
+        with self._lock:
+            if scope in self._settled:
+                return None
+        with self.store.begin(scope, write=False) as tx:
+            others = [name for name in tx.embedders() if name != self.own]
+            waiting = tx.index.unindexed(OBSERVATIONS, self.own, limit=1) if others else ()
+            have = [name for name in others if waiting and tx.index.vectors(OBSERVATIONS, name, waiting)]
+        if not waiting:
+            with self._lock:
+                if len(self._settled) >= MOST_SETTLED:
+                    self._settled.clear()
+                self._settled.add(scope)
+        if not have:
+            return None  # a message that waits for its first vector
+        known = [(name, former) for name in have if (former := self._build(name)) is not None]
+        return _Between(*known[0]) if known else _Between(have[0], None)
+
+    def _build(self, name: str) -> FormerEmbedder | None:
+        with self._lock:
+            if name not in self._built:
+                try:
+                    self._built[name] = self.named(name)
+                except EpisodicError:  # no key, no extra, no file: it cannot be had here
+                    self._built[name] = None
+            return self._built[name]
