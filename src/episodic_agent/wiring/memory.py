@@ -76,7 +76,6 @@ class Memory(Engine):
         unknown names.
         """
         settings = load_settings()
-        target = _target(url, settings)
         check_policy(policy or settings.policy)  # an unknown name is refused before a file is made
         done_by = check_jobs(jobs or settings.jobs)
         built = _chosen_embedder(embedder, settings, say)
@@ -89,7 +88,7 @@ class Memory(Engine):
             budget=budget_of(settings),
             language_model=chosen_language_model(language_model, settings),
             link_patience=link_patience(settings),
-            store=make_store(target, settings),
+            store=make_store(_target(url, settings), settings),
             embedder=built,
             policy=policy or settings.policy,
             resolve_policy=resolver(built, fitted),

@@ -201,12 +201,12 @@ def jobs_reembed(app: App, later: bool, no_calibrate: bool, user: str | None, as
 
 def _shares() -> Callable[[int, int], None]:
     """Return what prints how far it is, at each twentieth."""
-    said = 0
+    printed = 0
 
     def tell(done: int, total: int) -> None:
-        nonlocal said
-        if (share := done * 20 // total) > said:
-            said = share
+        nonlocal printed
+        if (share := done * 20 // total) > printed:
+            printed = share
             say(f"{done:,} of {total:,} observations ({share * 5} %)")
 
     return tell

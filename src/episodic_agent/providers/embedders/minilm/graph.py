@@ -182,9 +182,9 @@ def _summed(builder: Builder, hidden: str) -> str:
 
 def _largest(builder: Builder, hidden: str) -> str:
     last = builder.weight("last", np.array([-1]))
-    kept = builder.add("Unsqueeze", "column", builder.add("Cast", "kept", "mask", to=9), last)  # 9: bool
+    is_token = builder.add("Unsqueeze", "column", builder.add("Cast", "kept", "mask", to=9), last)  # 9: bool
     low = builder.weight("low", np.array(FAR_BELOW, np.float32))
-    masked = builder.add("Where", "masked", kept, hidden, low)
+    masked = builder.add("Where", "masked", is_token, hidden, low)
     return builder.add("ReduceMax", "flat", masked, axes=[1], keepdims=0)
 
 
