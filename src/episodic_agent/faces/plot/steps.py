@@ -67,7 +67,7 @@ def freeze_words(trace: BoundaryTrace, index: int, reason: str) -> str:
     >>> walk = BoundaryTrace([0], [None], ["a"], [""], [1.0], [0.8], [0.0], unit="step",
     ...     cues={"location": [1.0], "event": [0.0], "time": [0.04]})
     >>> freeze_words(walk, 0, "location_change")
-    'location change: loc 1.00 + time 0.04'
+    'another place: loc 1.00 + time 0.04'
     """
     parts = {FACTORS[name]: values[index] for name, values in factors(trace).items()}
     text = " + ".join(f"{name} {part:.2f}" for name, part in parts.items() if part >= 0.005)

@@ -1,0 +1,132 @@
+"""The verbs about the sessions a caller frames: start, end, list."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from itertools import islice
+from uuid import UUID
+
+from episodic_agent.core.chains import SuppliedMetadata, capped
+from episodic_agent.core.chains.outcomes import OUTCOMES
+from episodic_agent.core.identity import session_id
+from episodic_agent.core.ingest.times import read_time
+from episodic_agent.engine.arguments import (
+    SESSION_STATES,
+    clean_name,
+    counted,
+    episode_identity,
+    worded,
+)
+from episodic_agent.engine.scoped import Scoped
+from episodic_agent.engine.threads.session_records import LONGEST_TOPIC, SESSION, SessionFacts, read_record
+from episodic_agent.engine.threads.sessions import Session, known_session, session_of
+from episodic_agent.engine.trace.acts import acts
+from episodic_agent.engine.works import Works
+from episodic_agent.errors import InvalidInput
+
+
+@acts("sessions")
+class SessionRoom:
+    """The sessions a caller frames."""
+
+    def __init__(self, at: Scoped, works: Works) -> None:
+        self._at = at
+        self._deps = at.deps
+        self._works = works
+
+    def start(
+        self,
+        topic: str,
+        *,
+        parent_episode_id: UUID | str | None = None,
+        thread: str | None = None,
+        key: str | None = None,
+        agent_id: str | None = None,
+        participants: Iterable[str] = (),
+        tools: Iterable[str] = (),
+        timestamp: str | float | datetime | None = None,
+    ) -> Session:
+        """Start a session about a topic; speak in its `thread` until `end`.
+
+        It opens a thread, or a new part of the one named. A second call with the same `key` returns the same
+        session, whatever became of it. It goes on from `parent_episode_id`, else from the earlier session of
+        the same agent that its topic leads to, if to any; closing judges that again. Raises NotFound for an
+        unknown parent, InvalidInput for one that is open, no session or began later, and for an empty topic.
+        """
+        scope, now = self._at.scope, self._deps.clock()
+        named = _named(topic, key)
+        identity = self._at.fresh() if key is None else session_id(scope, named[1])
+        facts = SessionFacts(
+            episode_id=identity,
+            thread_id=identity,  # found with its thread
+            topic=named[0],
+            started_at=now if timestamp is None else read_time(timestamp).at,
+            at=now,
+            key=None if key is None else named[1],
+            agent_id=clean_name(agent_id) or "",
+            supplied=SuppliedMetadata(_listed(participants), _listed(tools)),
+        )
+        parent = None if parent_episode_id is None else episode_identity(parent_episode_id)
+        started = self._works.sessions.start(scope, facts, clean_name(thread), parent)
+        self._works.later.run(scope)
+        return started
+
+    def end(
+        self,
+        episode: UUID | str,
+        outcome: str | None = None,
+        key_decisions: Iterable[str] = (),
+        *,
+        participants: Iterable[str] = (),
+        tools: Iterable[str] = (),
+    ) -> Session:
+        """End a session: its last event is cut, it gets its words and its place in a chain.
+
+        `outcome` is success, partial, failure, ongoing, abandoned or unknown; what is given comes before what
+        would be read from what was said. Ending it again changes nothing but what was not said yet. Raises
+        NotFound for an unknown session, InvalidInput for what is none and for another outcome than before.
+        """
+        text = None if outcome is None else worded("outcome", outcome).strip().casefold()
+        if text is not None and text not in OUTCOMES:
+            raise InvalidInput(f"no outcome {outcome!r}; use one of {', '.join(OUTCOMES)}")
+        metadata = SuppliedMetadata(_listed(participants), _listed(tools), _listed(key_decisions), text)
+        scope = self._at.known()
+        self._works.later.embed_first(scope)
+        ended = self._works.sessions.end(scope, episode_identity(episode), metadata)
+        self._works.later.run(scope)
+        return self.get(ended)
+
+    def list(self, *, state: str | None = None, limit: int = 50) -> Sequence[Session]:
+        """Return sessions that were started, the newest first; `state` is open, closed or abandoned."""
+        if state is not None and worded("state", state) not in SESSION_STATES:
+            raise InvalidInput(f"no state {state!r}; use one of {', '.join(SESSION_STATES)}")
+        most = counted("limit", limit, 0)
+        with self._at.read() as tx:
+            stored_facts = [read_record(one) for one in tx.knowledge.decisions(type=SESSION)]
+            stored_facts.sort(
+                key=lambda facts: (facts.started_at, facts.at, facts.episode_id.bytes), reverse=True
+            )
+            sessions = (session_of(tx, facts) for facts in stored_facts)
+            return list(islice((one for one in sessions if state in (None, one.state)), most))
+
+    def get(self, episode: UUID | str) -> Session:
+        """Return a session as it stands; raises as `end`."""
+        with self._at.read() as tx:
+            return session_of(tx, known_session(tx, episode_identity(episode)))
+
+
+def _named(topic: str, key: str | None) -> tuple[str, str]:
+    """Return a topic and a key as they are kept; InvalidInput where either is empty."""
+    text, called = " ".join((clean_name(topic) or "").split()), clean_name(key) or ""
+    if not text:
+        raise InvalidInput("the topic is empty; say in some words what the session is about")
+    if key is not None and not called.strip():
+        raise InvalidInput("the key is empty; give it some characters, or leave it out")
+    return text[:LONGEST_TOPIC].rstrip(), called
+
+
+def _listed(names: Iterable[str]) -> tuple[str, ...]:
+    """Return names as metadata keep them; one alone may be given as a text."""
+    several = [names] if isinstance(names, str) else names
+    if not isinstance(several, Iterable):
+        raise InvalidInput(f"give names as a list of texts, not {type(names).__name__}")
+    return capped(clean_name(name) or "" for name in several)
