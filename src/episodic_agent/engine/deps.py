@@ -93,7 +93,7 @@ class Deps:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "meter", Meter(self.store, self.clock, self.budget))
-        object.__setattr__(self, "former", FormerVectors(self.store, self.embedder_name, self.embedder_named))
+        object.__setattr__(self, "former", FormerVectors(self.embedder_name, self.embedder_named))
         object.__setattr__(self, "recently_shown", RecentlyShown())
         object.__setattr__(self, "tracer", Tracer(self.store, self.clock, self.trace_days, self.sink))
 
