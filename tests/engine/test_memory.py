@@ -373,7 +373,10 @@ def test_an_empty_memory_answers_every_reading_verb(memory: Memory) -> None:
 def test_another_embedder_starts_the_open_frame_again_and_compares_nothing_old(
     open_memory: OpenMemory,
 ) -> None:
-    mine(open_memory()).add(diary())
+    gone = TopicEmbedder(
+        "tap", "lisbon", "cello", "bread", name="gone-1"
+    )  # which nobody can build by its name
+    mine(open_memory(embedder=gone)).add(diary())
     other = TopicEmbedder("tap", "lisbon", "cello", "bread", name="other-1")
     memory = open_memory(embedder=other)
     before = {

@@ -140,8 +140,9 @@ def test_a_memory_that_never_changed_its_embedder_is_looked_at_once(open_memory:
     mine(memory).search(QUESTION)
     former = memory._deps.former
     assert former._settled == {Scope()}
-    former.store = None  # type: ignore[assignment]
-    assert former.query(Scope(), "tap") == (None, [])
+    with memory._deps.store.begin(Scope(), write=False) as tx:
+        tx.embedders = lambda: pytest.fail("it was looked at again")  # type: ignore[method-assign]
+        assert former.between(tx) is None
 
 
 def test_a_worker_with_another_embedder_leaves_the_job_and_says_why(

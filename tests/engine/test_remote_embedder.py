@@ -139,7 +139,7 @@ def test_a_memory_opens_by_the_name_of_a_model_and_asks_nobody(
         ("openai:", "http://127.0.0.1:9/v1", "names no model"),
         ("openai:m?size=3", "http://127.0.0.1:9/v1", "dimensions=N"),
         ("openai:m", "127.0.0.1:9", "EPISODIC_OPENAI_BASE_URL must be"),
-        ("opneai:m", "", "there are auto, minilm, openai:MODEL"),
+        ("opneai:m", "", "there are auto, minilm, minilm-int8"),
     ],
 )
 def test_a_server_that_cannot_be_meant_is_refused_before_anything_is_made(

@@ -100,7 +100,7 @@ class Deps:
             ledgers, auditor = audited.store, audited.auditor
             object.__setattr__(self, "store", cast("Store", audited))
         object.__setattr__(self, "meter", Meter(ledgers, self.clock, self.budget, auditor))
-        object.__setattr__(self, "former", FormerVectors(self.store, self.embedder_name, self.embedder_named))
+        object.__setattr__(self, "former", FormerVectors(self.embedder_name, self.embedder_named))
         object.__setattr__(self, "recently_shown", RecentlyShown())
         object.__setattr__(self, "tracer", Tracer(ledgers, self.clock, self.trace_days, self.sink))
 

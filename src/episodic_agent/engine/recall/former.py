@@ -12,7 +12,7 @@ from threading import Lock
 
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.errors import EpisodicError, ProviderError
-from episodic_agent.protocols import OBSERVATIONS, Embedder, Store, query_vector
+from episodic_agent.protocols import OBSERVATIONS, Embedder, Transaction, query_vector
 from episodic_agent.schemas import Scope, Vector
 
 MOST_SETTLED = 100_000  # scopes remembered; then all are looked at again
@@ -44,7 +44,7 @@ class FormerQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class _Between:
+class BetweenEmbedders:
     """What is beside the new vectors: the former embedder's name, and the embedder where it can be had."""
 
     name: str
@@ -53,20 +53,35 @@ class _Between:
 
 @dataclass(slots=True)
 class FormerVectors:
-    """Which scopes of a store are between embedders, as one process knows it."""
+    """Which scopes are between embedders, as one process knows it."""
 
-    store: Store
     own: str
     named: Named
     _settled: set[Scope] = field(default_factory=set)
     _built: dict[str, FormerEmbedder | None] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
-    def query(self, scope: Scope, text: str) -> tuple[FormerQuery | None, list[str]]:
-        """Embed a question by the former embedder where the scope needs it, and say so."""
-        between = self._between(scope)
-        if between is None:
-            return None, []
+    def between(self, tx: Transaction) -> BetweenEmbedders | None:
+        """Tell what the scope has beside vectors of the process's own embedder, where it needs it."""
+        scope = tx.scope
+        with self._lock:
+            if scope in self._settled:
+                return None
+        others = [name for name in tx.embedders() if name != self.own]
+        waiting = tx.index.unindexed(OBSERVATIONS, self.own, limit=1) if others else ()
+        have = [name for name in others if waiting and tx.index.vectors(OBSERVATIONS, name, waiting)]
+        if not waiting:
+            with self._lock:
+                if len(self._settled) >= MOST_SETTLED:
+                    self._settled.clear()
+                self._settled.add(scope)
+        if not have:
+            return None  # a message that waits for its first vector
+        known = [(name, former) for name in have if (former := self._build(name)) is not None]
+        return BetweenEmbedders(*known[0]) if known else BetweenEmbedders(have[0], None)
+
+    def query(self, between: BetweenEmbedders, text: str) -> tuple[FormerQuery | None, list[str]]:
+        """Embed a question by the former embedder, and say so; no transaction is open meanwhile."""
         waits = f"not everything has vectors of {self.own} yet (`episodic jobs reembed` makes them)"
         if between.former is None:
             return None, [f"{waits}; {between.name} is not at hand, so the rest is found by words only"]
@@ -77,24 +92,6 @@ class FormerVectors:
             return None, [f"{waits}; the rest is found by words only: {error}"]
         former = FormerQuery(embedder.name, vector, between.former.calibration)
         return former, [f"{waits}; the rest is compared by those of {embedder.name}"]
-
-    def _between(self, scope: Scope) -> _Between | None:
-        with self._lock:
-            if scope in self._settled:
-                return None
-        with self.store.begin(scope, write=False) as tx:
-            others = [name for name in tx.embedders() if name != self.own]
-            waiting = tx.index.unindexed(OBSERVATIONS, self.own, limit=1) if others else ()
-            have = [name for name in others if waiting and tx.index.vectors(OBSERVATIONS, name, waiting)]
-        if not waiting:
-            with self._lock:
-                if len(self._settled) >= MOST_SETTLED:
-                    self._settled.clear()
-                self._settled.add(scope)
-        if not have:
-            return None  # a message that waits for its first vector
-        known = [(name, former) for name in have if (former := self._build(name)) is not None]
-        return _Between(*known[0]) if known else _Between(have[0], None)
 
     def _build(self, name: str) -> FormerEmbedder | None:
         with self._lock:

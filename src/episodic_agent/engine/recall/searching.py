@@ -30,7 +30,7 @@ from episodic_agent.engine.episodes.listing import full_episodes
 from episodic_agent.engine.recall import whereabouts
 from episodic_agent.engine.recall.facts import answering, category_of
 from episodic_agent.engine.recall.filtering import refs_about, refs_of_channel
-from episodic_agent.engine.recall.former import FormerQuery
+from episodic_agent.engine.recall.former import BetweenEmbedders, FormerQuery
 from episodic_agent.engine.recall.gathering import DAY, Gathered, Gatherer, SearchBounds
 from episodic_agent.engine.results import (
     DetailedRecall,
@@ -102,6 +102,7 @@ class _Embedded:
     vector: Vector | None = None
     notes: Sequence[str] = ()
     former: FormerQuery | None = None
+    between: BetweenEmbedders | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +133,15 @@ class Recaller:
         now = options.now or self._deps.clock()
         scene = self._scenes.get(scope, _Scene())
         query = self._analysed(scope, text, scene, now)
-        embedded = self._embedded(scope, query, policy, options)
+        embedded = self._embedded(query, policy, options)
         while True:
             with self._deps.store.begin(scope, write=False) as tx:
                 seen = _scene(tx)
                 if seen != scene:
                     query, scene = self._analysed(scope, text, seen, now), seen
-                ready = embedded.text == query.dense_text or _by_place(query, policy, options)
+                between = None if self._deps.embedder is None else self._deps.former.between(tx)
+                ready = embedded.text == query.dense_text and embedded.between == between
+                ready = ready or _by_place(query, policy, options)
                 if ready and not (known and not seen.speakers):
                     self._remember(scope, seen)
                     return self._answered(tx, _asked(tx, query, policy, options, now, embedded))
@@ -146,7 +149,7 @@ class Recaller:
                 check_known(self._deps.store, scope)
                 known = False  # something was written, but no message: that is an answer too
             if not ready:
-                embedded = self._embedded(scope, query, policy, options)
+                embedded = self._embedded(query, policy, options, between)
 
     def _remember(self, scope: Scope, scene: _Scene) -> None:
         with self._lock:
@@ -258,7 +261,13 @@ class Recaller:
             return "the memory holds nothing to search here"
         return f"nothing is remembered of {scope.user_id!r}; known users: {', '.join(users[:10])}"
 
-    def _embedded(self, scope: Scope, query: ranking.Query, policy: str, options: SearchOptions) -> _Embedded:
+    def _embedded(
+        self,
+        query: ranking.Query,
+        policy: str,
+        options: SearchOptions,
+        between: BetweenEmbedders | None = None,
+    ) -> _Embedded:
         embedder, text = self._deps.embedder, query.dense_text
         if _by_place(query, policy, options):
             return _Embedded(None)
@@ -268,9 +277,11 @@ class Recaller:
         try:
             vector = query_vector(embedder, text)
         except ProviderError as error:
-            return _Embedded(text, notes=[f"recall by words only: {error}"])
-        former, notes = self._deps.former.query(scope, text)
-        return _Embedded(text, vector, notes, former)
+            return _Embedded(text, notes=[f"recall by words only: {error}"], between=between)
+        if between is None:
+            return _Embedded(text, vector)
+        former, notes = self._deps.former.query(between, text)
+        return _Embedded(text, vector, notes, former, between)
 
     def _fused(self, gatherer: Gatherer, gathered: Gathered, asked: "_SearchRequest") -> Recall:
         """Rank what was gathered, in one or two rounds, and show what proves the best."""
