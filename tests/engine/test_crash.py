@@ -402,13 +402,16 @@ def test_a_file_that_may_not_grow_is_reported_and_goes_on_when_it_may(
 def test_a_full_disk_is_reported_and_goes_on_when_there_is_room(tmp_path: Path, whole: str) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
-    mount = ["unshare", "-m", "sh", "-c", f'mount -t tmpfs -o size=4m tmpfs "{disk}" && exec "$@"', "sh"]
+    mount = ["unshare", "-m", "sh", "-c", f'mount -t tmpfs -o size=8m tmpfs "{disk}" && exec "$@"', "sh"]
     if shutil.which("unshare") is None or subprocess.run([*mount, "true"], check=False).returncode:
         pytest.skip("only who may mount a small file system can fill it")
     with serving(mount) as server:
         targets = undisturbed(server, tmp_path, whole, "default")
         ballast = str(disk / "ballast")
-        options = {"ballast": ballast, "ballast_bytes": 2_500_000}
+        options = {
+            "ballast": ballast,
+            "ballast_bytes": 6_700_000,
+        }  # the whole talk, its log beside it, takes four megabytes
         story = Story(server, str(disk / "memory.db"), whole, plan="fill", options=options)
         life = story.live()
         assert_told_and_recovered(life, story.end(), targets)

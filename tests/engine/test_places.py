@@ -504,6 +504,7 @@ def test_a_memory_from_before_places_is_upgraded_and_mended(opened: Opened, url:
         "DROP TABLE {usage}",
         "DROP TABLE {api_key}",
         "DROP TABLE {request}",
+        "DROP TABLE {audit}",
         "DROP TABLE {part}",
         "DROP TABLE {work}",
         "DROP TABLE {fact_evidence}",

@@ -161,7 +161,8 @@ def test_a_worker_does_only_the_kinds_and_the_user_it_is_told(make: Make) -> Non
     assert [j.user_id for j in memory.jobs.list()] == ["ana"]
     assert memory.jobs.worker(kinds=["encode"]).run(once=True) == 1
     with pytest.raises(
-        InvalidInput, match="no such kind of jobs: 'sing'; there are encode, ask, embed, pieces, review, link"
+        InvalidInput,
+        match="no such kind of jobs: 'sing'; there are encode, ask, embed, pieces, reembed, review, link",
     ):
         memory.jobs.worker(kinds=["encode", "sing"])
     with pytest.raises(NotFound, match="known users: ana, bo"):

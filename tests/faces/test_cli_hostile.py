@@ -131,6 +131,8 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
     "keys revoke": (f"no{UNSEEN}",),
     "keys rotate": (f"no{UNSEEN}",),
     "changes": ("--since", "2000-01-01"),
+    "audit": (),
+    "jobs reembed": (),
     "hooks status": (),
 }
 # They serve until they are stopped, write into another program's settings, fetch a model, measure for minutes, need a server, or fill a new memory.

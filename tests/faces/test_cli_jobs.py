@@ -71,7 +71,7 @@ def test_a_worker_takes_space_user_and_kinds(run: Run, leaving: Memory) -> None:
     [
         (
             ["--kinds", "sing"],
-            "no such kind of jobs: 'sing'; there are encode, ask, embed, pieces, review, link",
+            "no such kind of jobs: 'sing'; there are encode, ask, embed, pieces, reembed, review, link",
         ),
         (["--kinds", ","], "no such kind of jobs: none"),
         (["--poll", "0"], "a worker looks every 0 to 3600 seconds, not 0"),

@@ -87,6 +87,7 @@ def test_every_verb_of_the_port_is_here() -> None:
     }
     # of the transaction itself
     verbs |= {"hold", "count", "embedders", "holdings", "record", "request", "keep_request"}
+    verbs |= {"audit", "drop_audit"}
     assert verbs == {name.split()[0] for name in (*READS, *WRITES)}
 
 

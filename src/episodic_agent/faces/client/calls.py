@@ -42,6 +42,7 @@ _INSTEAD: Final = {  # verbs of the handle without a route
     "run": "a sensor is a device beside the program: open the memory where it is (`Memory.open`)",
     "episodes.contents": "read `episodes.messages` of each",
     "sections.ids": "`sections.list` has them",
+    "jobs.reembed": "run `episodic jobs reembed` beside the database, with the new embedder",
     "jobs.worker": "a worker is a process beside the database: `episodic worker`",
     "doctor": "run `episodic doctor` beside the database",
     "backup": "run `episodic backup` (or pg_dump) beside the database",
