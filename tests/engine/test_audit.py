@@ -70,7 +70,7 @@ def test_each_call_that_writes_has_one_entry_with_who_and_what(ana: Any) -> None
         ("thread", threads["trip"]),
     ]
     assert all(one.at == NOON and one.kind is AuditKind.WRITE for one in adds)
-    assert "add · 1 threads, 4 observations" in repr(adds[1])
+    assert "add · 1 thread, 4 observations" in repr(adds[1])
     assert str(adds[0].by) == "http, key k1 (write)"
 
 

@@ -18,7 +18,10 @@ from episodic_agent.engine.doctor import reembedding
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import OBSERVATIONS
 from episodic_agent.providers.embedders.hashing import HashingEmbedder
+from episodic_agent.providers.embedders.openai import OpenAIEmbedder
 from episodic_agent.schemas import Scope, Vector
+from episodic_agent.settings import read_settings
+from episodic_agent.wiring.policies import former_embedder
 
 QUESTION = "what did the plumber say about the tap"
 TALKS = (TAP, LISBON, CELLO)
@@ -175,6 +178,7 @@ import sys, time
 from episodic_agent import Memory
 from episodic_agent.engine.doctor import reembedding
 from episodic_agent.providers.embedders.hashing import HashingEmbedder
+from episodic_agent.providers.embedders.openai import OpenAIEmbedder
 reembedding.PAGE = 2
 class Slow(HashingEmbedder):
     def embed(self, texts):
@@ -203,3 +207,25 @@ def test_a_killed_process_has_lost_a_page_at_most(open_memory: OpenMemory, datab
     assert memory.doctor() == []
     vector = memory._deps.embedder.embed(["the tap"])[0]  # type: ignore[union-attr]
     assert np.linalg.norm(vector) == pytest.approx(1.0)
+
+
+def test_a_server_that_is_named_no_more_is_told_no_question() -> None:
+    settings = read_settings({"EPISODIC_OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}, Path("/nowhere"))
+    local, remote = HashingEmbedder(64), OpenAIEmbedder("small", base_url="http://127.0.0.1:9/v1")
+    assert former_embedder("openai:large", settings, local) is None
+    assert former_embedder("openai:large", settings, None) is None
+    assert former_embedder("openai:large", settings, remote) is not None
+    assert former_embedder("hashing-mine", settings, local) is None  # an object's own name, no size
+    assert former_embedder("hashing-64", settings, None) is not None
+
+
+def test_what_was_made_of_messages_is_embedded_later_though_the_messages_are_done(
+    open_memory: OpenMemory,
+) -> None:
+    filled(open_memory(embedder=HashingEmbedder(64)))
+    memory = open_memory(embedder=HashingEmbedder(32))
+    name = memory._deps.embedder_name
+    with memory._deps.store.begin(Scope()) as tx:
+        refs = tx.index.unindexed(OBSERVATIONS, name, limit=1000)
+        tx.index.put_vectors(OBSERVATIONS, name, refs, np.ones((len(refs), 32), np.float32))
+    assert memory.jobs.reembed(wait=False) == 1

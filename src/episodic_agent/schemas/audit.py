@@ -68,8 +68,20 @@ class AuditEntry:
 
     @property
     def summary(self) -> str:
-        """Return how many of what, in words, e.g. "3 observations, 1 episodes"."""
-        return ", ".join(f"{number} {what}" for what, number in self.counts.items())
+        """Return how many of what, in words, e.g. "3 observations, 1 episode"."""
+        named = ((number, _one_of(what) if number == 1 else what) for what, number in self.counts.items())
+        return ", ".join(f"{number} {what}" for number, what in named)
 
     def __repr__(self) -> str:
         return described(self, self.at, self.kind.value, self.verb, self.summary, str(self.by))
+
+
+def _one_of(what: str) -> str:
+    """Return the name of one of what is counted.
+
+    >>> _one_of("facts"), _one_of("summaries"), _one_of("retention policies"), _one_of("refusals of chains")
+    ('fact', 'summary', 'retention policy', 'refusal of a chain')
+    """
+    if what == "refusals of chains":
+        return "refusal of a chain"
+    return f"{what.removesuffix('ies')}y" if what.endswith("ies") else what.removesuffix("s")

@@ -103,7 +103,7 @@ class Memory(Engine):
             sink=make_sink(settings),
             limits=limits_of(settings),
             scratch=scratch_store,
-            embedder_named=partial(former_embedder, settings=settings),
+            embedder_named=partial(former_embedder, settings=settings, own=built),
         )
         memory = cls(deps, space=space or settings.space, jobs=done_by)
         if resume:

@@ -16,7 +16,7 @@ from episodic_agent.lazily import module
 from episodic_agent.protocols import Embedder
 from episodic_agent.settings import Settings
 from episodic_agent.wiring.process import load_settings
-from episodic_agent.wiring.providers import Say, embedder_by_name, make_embedder
+from episodic_agent.wiring.providers import OPENAI, Say, embedder_by_name, make_embedder
 
 if TYPE_CHECKING:
     from episodic_agent.engine.evaluate import calibrating
@@ -66,8 +66,14 @@ def find_calibration(
     return calibration
 
 
-def former_embedder(name: str, settings: Settings) -> FormerEmbedder | None:
-    """Return the embedder whose name stored vectors carry, where it is at hand, and its scale."""
+def former_embedder(name: str, settings: Settings, own: Embedder | None) -> FormerEmbedder | None:
+    """Return the embedder whose name stored vectors carry, where it is at hand, and its scale.
+
+    One on a server only where `own`, which took its place, is on the server too: a server that is named no
+    more is told no question.
+    """
+    if name.startswith(OPENAI) and (own is None or not own.name.startswith(OPENAI)):
+        return None
     embedder = embedder_by_name(name, settings)
     return (
         None if embedder is None else FormerEmbedder(embedder, find_calibration(embedder, settings, "auto"))

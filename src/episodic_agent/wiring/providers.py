@@ -78,8 +78,9 @@ def embedder_by_name(name: str, settings: Settings) -> Embedder | None:
     for record in converting.records(cache):
         if record.name == name:
             return encoders.SentenceEncoder(cache, record, **how)
-    if name.startswith("hashing-"):
-        return hashing.HashingEmbedder(int(name.removeprefix("hashing-")))
+    size = name.removeprefix("hashing-")
+    if size != name and size.isdecimal() and int(size):
+        return hashing.HashingEmbedder(int(size))
     return _openai(name, settings) if name.startswith(OPENAI) else None
 
 

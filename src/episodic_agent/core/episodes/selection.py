@@ -124,8 +124,10 @@ def _covering(
     share = _UNSPACED_SHARE if script(chosen[0].text) in UNSPACED else 1.0
     left = [clause for clause in candidates if clause not in chosen]
     # what is told already only makes a sentence worth less, so that a value of before is a bound of today's
-    values = {n: _value(clause, clause.terms - covered, weights, near) for n, clause in enumerate(left)}
-    queue = [(-value, left[n].place, left[n].order, n) for n, value in values.items()]
+    queue = [
+        (-_value(clause, clause.terms - covered, weights, near), clause.place, clause.order, n)
+        for n, clause in enumerate(left)
+    ]
     heapq.heapify(queue)
     while queue and len(chosen) < MOST_SENTENCES:
         bound, place, order, n = queue[0]

@@ -5,7 +5,7 @@ after a killed process goes on where it stopped: what has no vector yet is what 
 `engine/recall/former.py` has search read the former vectors.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -108,11 +108,10 @@ def reembed(deps: Deps, scopes: Sequence[Scope], progress: Progress | None, *, w
         raise InvalidInput(
             "there is no embedder to embed with; choose one by EPISODIC_EMBEDDER or --embedder"
         )
-    begun: Mapping[Scope, Missing] = {scope: _begin(deps, scope, wait=wait) for scope in scopes}
-    left = {scope: one for scope, one in begun.items() if one.left}
+    left = {scope: count for scope in scopes if (count := _begin(deps, scope, wait=wait)) is not None}
     if not wait:
         return len(left)
-    done, total = 0, sum(one.left for one in left.values())
+    done, total = 0, sum(left.values())
     for scope in scopes:
         while embedded := embed_page(deps, scope):
             done += embedded
@@ -122,14 +121,18 @@ def reembed(deps: Deps, scopes: Sequence[Scope], progress: Progress | None, *, w
     return done
 
 
-def _begin(deps: Deps, scope: Scope, *, wait: bool) -> Missing:
+def _begin(deps: Deps, scope: Scope, *, wait: bool) -> int | None:
+    """Ask for the job where anything has no vector yet, an observation or what was made of it.
+
+    Return how many observations have none; None where nothing is to be done.
+    """
     now = deps.clock()
     with deps.store.begin(scope) as tx:
-        lacking = missing(tx, deps.embedder_name)
-        if lacking.left:
-            after = now + TAKEN_OVER if wait else None
-            tx.upkeep.ask(REEMBED, deps.embedder_name, REEMBED, now=now, run_after=after)
-    return lacking
+        if not any(tx.index.unindexed(kind, deps.embedder_name, limit=1) for kind in EMBEDDED):
+            return None
+        after = now + TAKEN_OVER if wait else None
+        tx.upkeep.ask(REEMBED, deps.embedder_name, REEMBED, now=now, run_after=after)
+        return missing(tx, deps.embedder_name).left
 
 
 def _end(deps: Deps, scope: Scope) -> None:

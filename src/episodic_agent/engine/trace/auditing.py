@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
+from inspect import signature
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, cast
 from uuid import UUID
@@ -297,7 +298,7 @@ _THREADS: Final[Mapping[str, Says]] = {
 }
 _OBSERVATIONS: Final[Mapping[str, Says]] = {
     "append": lambda values, _named, _result: [
-        Written("observations", len(values[0]), "thread", values[0][0].thread_id)
+        Written("observations", 1, "thread", one.thread_id) for one in values[0]
     ],
 }
 _EPISODES: Final[Mapping[str, Says]] = {
@@ -343,9 +344,13 @@ WRITTEN: Final[Mapping[str, Mapping[str, Says]]] = {
 
 
 def _noted(method: Callable[..., Any], says: Says) -> Callable[..., Any]:
+    taken = signature(method).parameters.values()
+    names = [one.name for one in taken if one.kind is one.POSITIONAL_OR_KEYWORD]
+
     def writing(self: Any, *values: Any, **named: Any) -> Any:
         result = method(self, *values, **named)
-        self.writes.add(says(values or tuple(named.values()), named, result))
+        by_name = [named[name] for name in names[1 + len(values) :] if name in named] if named else ()
+        self.writes.add(says((*values, *by_name), named, result))
         return result
 
     return writing

@@ -182,7 +182,7 @@ def models_pull(app: App, model: str, source: str | None, user: str | None, as_j
         print_json({"model": pulled.path.name, "path": str(pulled.path), "embedder": pulled.setting})
         return
     out().print(f"ready: {pulled.path}")
-    if pulled.setting not in (None, "minilm"):
+    if pulled.setting != "minilm":
         out().print(f"use it: EPISODIC_EMBEDDER={shlex.quote(pulled.setting)}")
 
 

@@ -28,9 +28,7 @@ _BATCH: Final = 4096
 _SMALLEST_BLOCK: Final = 256
 _LARGEST_BLOCK: Final = 16_384
 LARGE: Final = 1 << 17  # rows; a stream with fewer is held as it is
-_NEAR: Final = (
-    1 << 14
-)  # rows chosen by sign: of fifty thousand messages a sixtieth held 99.8 % of the best ten
+_NEAR: Final = 1 << 14  # rows chosen by sign: the sixtieth of 51,000 messages held .998 of the best ten
 _SPARE: Final = 200  # rows scored from the file beyond the limit
 _STEPS: Final = 127  # a byte holds -127 to 127
 
@@ -80,12 +78,13 @@ class Matrix:
         self._places = grown(self._places, start, end)
         self._scales = grown(self._scales, start, end)
         if self._sketches is None and end > self.large:
-            self._sketches, before = Sketches(vectors.shape[1], end), 0
+            sketches, before = Sketches(vectors.shape[1], end), 0
             for block in self._blocks:
                 held = block[: start - before]
-                self._sketches.append(before, held)
+                sketches.append(before, held)
                 before += len(held)
-            self._blocks = ()
+            # whole before it is seen, and the blocks go last: others look while this is done
+            self._sketches, self._blocks = sketches, ()
         if self._sketches is None:
             self._fill(vectors)
         else:
@@ -117,6 +116,7 @@ class Matrix:
 
     def view(self, last: int, rows: Rows) -> "MatrixView | SketchView":
         """Return the rows a snapshot whose stream ends at `last` may see; `rows` reads them from the file."""
+        blocks = self._blocks  # before it is asked whether there are sketches instead
         visible = int(np.searchsorted(self._places[: self.count], last, side="right"))
         count, ordered = self._sorted
         if count != visible:
@@ -124,7 +124,7 @@ class Matrix:
             self._sorted = (visible, ordered)
         if self._sketches is not None:
             return SketchView(self._sketches, self._places[:visible], self._refs[:visible], ordered, rows)
-        return MatrixView(self._blocks, self._scales[:visible], ordered)
+        return MatrixView(blocks, self._scales[:visible], ordered)
 
 
 class MatrixView:
