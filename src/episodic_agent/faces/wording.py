@@ -179,9 +179,11 @@ def measured(decision: "Decision") -> str:
 def _hours(hours: float) -> str:
     """Say hours as a person does.
 
-    >>> _hours(0.5), _hours(113.3)
-    ('30 min', '113 h')
+    >>> _hours(0.5), _hours(113.3), _hours(15_212)
+    ('30 min', '113 h', '634 days')
     """
+    if hours >= 120:
+        return plural(round(hours / 24), "day")
     return f"{hours:.0f} h" if hours >= 2 else f"{hours * 60:.0f} min"
 
 
