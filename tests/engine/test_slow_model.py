@@ -102,3 +102,25 @@ def test_the_same_talk_costs_the_same_calls_however_slow_the_model_is(
     assert parts
     assert all(part.meso.startswith("The user said that") for part in parts)
     assert dict(reader.asked) == {"facts": 1}
+
+
+def test_a_part_waits_some_days_for_a_question_that_nobody_asks(
+    open_memory: OpenMemory, tmp_path: Path
+) -> None:
+    clock, reader = Clock(NOW), Reader(slow=False)
+    stages = StagedModel(None, dict.fromkeys(("facts", "episode", "compact"), reader.model))
+    path = tmp_path / "memory.db"
+    memory = open_memory(path, clock=clock, policy="seed-001", embedder="hashing", language_model=stages)
+    user = memory.user("gem", new=True)
+    for day in range(2):  # a message a day later begins the next part
+        user.add(
+            f"About {SUBJECTS[day]} there is to be said that it takes patience",
+            thread="t",
+            timestamp=clock.now,
+        )
+        user.flush()
+        clock.now += timedelta(hours=25)
+    for _ in range(6):
+        memory.jobs.run()
+        clock.now += timedelta(days=1)
+    assert memory.jobs.list() == []

@@ -184,9 +184,9 @@ class Compactor:
     def _may_wait(self, tx: Transaction, section: Section, to_come: ToCome, ended_at: datetime) -> bool:
         """Tell whether a part may wait for words of its events.
 
-        For those that a question tells which is asked, or will be, it waits however long the answer takes:
-        a second question about the same words would be asked for the slowness of the first alone. What fails
-        for good is told without a model, and then it waits no more.
+        For those that a question tells which is asked it waits however long the answer takes: a second
+        question about the same words would be asked for the slowness of the first alone. What fails for good
+        is told without a model, and then it waits no more; nor for a question that nobody asks for days.
         """
         if to_come is ToCome.NOTHING:
             return False
@@ -194,7 +194,10 @@ class Compactor:
         if section.trigger in at_once:  # a thread's end tells nothing that is asked for soon after
             return False
         if to_come is ToCome.READING:
-            return not tx.upkeep.jobs(state="dead", kinds=[FACTS], limit=1)
+            if asked := [job for job in tx.upkeep.jobs(kinds=[FACTS]) if job.key == FACTS]:
+                return all(job.state != "dead" for job in asked)
+            pending = tx.episodes.list(unconsolidated=True, limit=1)
+            return bool(pending) and self._deps.clock() - pending[0].created_at < LONGEST_WAIT
         return self._deps.clock() - ended_at < LONGEST_WAIT
 
     def _tell(self, scope: Scope, work: _SectionWork) -> SectionWords:
