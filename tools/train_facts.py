@@ -27,9 +27,8 @@ from scipy import sparse
 from shipping import Origin, ship_arrays, ship_numbers
 from sklearn.linear_model import LogisticRegression
 
-from episodic_agent.core.facts.quoting import LIKELY, told_as
+from episodic_agent.core.facts.quoting import LIKELY
 from episodic_agent.core.facts.replacing import JudgedStatement, features
-from episodic_agent.core.facts.speakers import speaker_of
 from episodic_agent.core.facts.stating import CATEGORIES, EMBEDDER, parts_of, signs
 from episodic_agent.core.language import tokens
 from episodic_agent.protocols import Embedder
@@ -62,7 +61,6 @@ class Row:
     vector: Floats
     message: str = ""
     certain: bool = True
-    quoted: NDArray[np.float32] | None = None  # the vector of the fact it makes, as pairs are compared
 
 
 @dataclass(slots=True)
@@ -90,22 +88,21 @@ def read_life(path: Path, embedder: Embedder) -> Life:
             facts_of.setdefault(e, []).append(fact["fact"])
     rows: list[Row] = []
     before: dict[str, str] = {}
-    pending: list[tuple[str, str, str, str]] = []
+    pending: list[tuple[str, str, str]] = []
     for message in row["messages"]:
         earlier = before.get(message["sitting"], "")
         if message["role"] == "user":
             for start, end in parts_of(message["text"]):
-                pending.append((message["id"], message["text"][start:end], earlier, message["speaker"]))
+                pending.append((message["id"], message["text"][start:end], earlier))
                 earlier = ""
         before[message["sitting"]] = message["text"] if message["role"] != "tool" else ""
-    vectors = np.asarray(embedder.embed([text for _, text, _, _ in pending]), float)
+    vectors = np.asarray(embedder.embed([text for _, text, _ in pending]), float)
     texts = [fact["fact"] for fact in row["facts"]]
     of_facts = dict(zip(texts, np.asarray(embedder.embed(texts), float), strict=True))
     lasting, unsure = _lasting(pending, vectors, facts_of, of_facts)
-    quoted = embedder.embed([told_as(speaker_of(speaker), text) for _, text, _, speaker in pending])
-    for place, (message, text, earlier, _) in enumerate(pending):
+    for place, (message, text, earlier) in enumerate(pending):
         certain = place not in unsure
-        rows.append(Row(text, earlier, lasting[place], None, vectors[place], message, certain, quoted[place]))
+        rows.append(Row(text, earlier, lasting[place], None, vectors[place], message, certain))
     replaced = {
         (old, new)
         for fact in row["facts"]
@@ -128,14 +125,14 @@ def read_life(path: Path, embedder: Embedder) -> Life:
 
 
 def _lasting(
-    pending: Sequence[tuple[str, str, str, str]],
+    pending: Sequence[tuple[str, str, str]],
     vectors: Floats,
     facts_of: Mapping[str, Sequence[str]],
     of_facts: Mapping[str, Floats],
 ) -> tuple[dict[int, bool], set[int]]:
     """Return by place which statements last, and the places of which nobody knows."""
     by_message: dict[str, list[int]] = {}
-    for place, (message, _, _, _) in enumerate(pending):
+    for place, (message, _, _) in enumerate(pending):
         by_message.setdefault(message, []).append(place)
     lasting: dict[int, bool] = {}
     unsure: set[int] = set()
@@ -294,14 +291,13 @@ def written_pairs(embedder: Embedder, weights: Weights) -> list[Pair]:
     ]
     texts = [text for line in lines for text in line[2:]]
     vectors = np.asarray(embedder.embed(texts), float)
-    quoted = embedder.embed([told_as(speaker_of("user"), text) for text in texts])
     rows = [Row(text, "", True, None, v) for text, v in zip(texts, vectors, strict=True)]
     kinds = [CATEGORIES[int(k)] for k in weights.scores(rows)[:, 1:].argmax(1)]
     pairs: list[Pair] = []
     spoken: list[tuple[JudgedStatement, JudgedStatement]] = []
     for n, line in enumerate(lines):
         old, new = (
-            JudgedStatement(texts[k], EPOCH + timedelta(days=k), kinds[k], quoted[k])
+            JudgedStatement(texts[k], EPOCH + timedelta(days=k), kinds[k], vectors[k])
             for k in (2 * n, 2 * n + 1)
         )
         pairs.append(Pair(features(old, new), line[0] == "=", WRITTEN))
@@ -320,7 +316,7 @@ def pairs_of(
     rows = [row for row in life.rows if row.lasts] if rows is None else rows
     kinds = [CATEGORIES[int(k)] for k in weights.scores(rows)[:, 1:].argmax(1)]
     spoken = [
-        JudgedStatement(r.text, life.times[r.message], k, r.quoted) for r, k in zip(rows, kinds, strict=True)
+        JudgedStatement(r.text, life.times[r.message], k, r.vector) for r, k in zip(rows, kinds, strict=True)
     ]
     for n, row in enumerate(rows):
         speaker = life.speakers[row.message]
@@ -339,7 +335,7 @@ def pairs_of(
 
 
 def _cosine(older: Row, newer: Row) -> float:
-    return 0.0 if older.quoted is None or newer.quoted is None else float(older.quoted @ newer.quoted)
+    return float(older.vector @ newer.vector)
 
 
 def all_pairs(lives: Sequence[Life], embedder: Embedder, weights: Weights) -> list[Pair]:

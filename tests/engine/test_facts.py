@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import UUID
@@ -33,8 +33,9 @@ from episodic_agent import Memory
 from episodic_agent.engine.facts import job as consolidating
 from episodic_agent.engine.jobs.kinds import COMPACT, ENCODE
 from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.providers.embedders.hashing import HashingEmbedder
 from episodic_agent.providers.models.staged import StagedModel
-from episodic_agent.schemas import Json, Scope
+from episodic_agent.schemas import Json, Scope, Vector
 from episodic_agent.schemas.facts import FactEvidence, StoredFact
 from episodic_agent.testing.models import ScriptedModel
 
@@ -60,6 +61,30 @@ def forget_what_was_read(database: Path, created: datetime | None = None) -> Non
 
 
 # --- quoted -----------------------------------------------------------------------------------------------
+
+
+class Counting(HashingEmbedder):
+    """Remembers what it was asked to embed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Vector]:
+        self.asked += texts
+        return super().embed(texts)
+
+
+def test_a_fact_that_quotes_a_message_is_found_by_the_vector_of_that_message(opened: Opened) -> None:
+    embedder = Counting()
+    memory = opened(embedder=embedder)
+    mine(memory).add(SISTER, role="Maya", thread="one", timestamp=START)
+    memory.jobs.run()
+    assert told(memory) == {quoted(SISTER)}
+    assert embedder.asked.count(SISTER) == 1
+    assert not any("Maya" in text for text in embedder.asked)
+    (card,) = mine(memory).facts.list("does Hannah nurse anybody?")
+    assert card.fact.fact == quoted(SISTER)
 
 
 def test_what_is_said_is_a_fact_at_once(opened: Opened) -> None:

@@ -66,6 +66,15 @@ def is_quotation(fact: Fact) -> bool:
     return fact.attribute.startswith(STATED) and not fact.edited
 
 
+def meant_words(fact: Fact | FactCandidate) -> str:
+    """Return the words whose meaning a fact is found by: what a quotation quotes, else the fact's sentence.
+
+    Who said it is left to the words: so the vector of a short message serves the fact that quotes it.
+    """
+    quotes = fact.attribute.startswith(STATED) and not (isinstance(fact, Fact) and fact.edited)
+    return fact.value if quotes else fact.fact
+
+
 def may_teach(statement: Statement) -> bool:
     """Tell whether it is worth looking for what lasts in a statement, by who says it and its words alone."""
     if fold(statement.actor) in ASSISTANTS | SOURCES:

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from episodic_agent.core import recall as ranking
 from episodic_agent.core.facts.consolidating import reinforcing
+from episodic_agent.core.facts.quoting import meant_words
 from episodic_agent.core.facts.speakers import speaker_of
 from episodic_agent.core.language import fold
 from episodic_agent.core.prompts import digest
@@ -279,7 +280,7 @@ def _repeating(
 
     Returns the facts those were compared with, too.
     """
-    new = [one.fact for one, action in zip(candidates, actions, strict=True) if action == "new"]
+    new = [one for one, action in zip(candidates, actions, strict=True) if action == "new"]
     vectors = embedded(deps, new)
     if not vectors:
         return candidates, ()
@@ -296,7 +297,7 @@ def _repeating(
 def _reinforced(
     tx: Transaction, deps: Deps, candidate: FactCandidate, vectors: Vectors, near: list[Fact]
 ) -> FactCandidate:
-    name, vector = deps.embedder_name, vectors[candidate.fact][0]
+    name, vector = deps.embedder_name, vectors[meant_words(candidate)][0]
     refs, cosines = tx.index.vector_scores(FACTS, name, vector, limit=NEAR)
     known = {kept.number: kept for kept in tx.knowledge.facts(numbers=refs.tolist())}
     shown: dict[UUID, tuple[Fact, float]] = {

@@ -6,6 +6,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from episodic_agent.core.facts import marks, retold
+from episodic_agent.core.facts.quoting import meant_words
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.job import due, request_facts
 from episodic_agent.engine.facts.writing import embedded, index_facts, reworded, slots_of, write_facts
@@ -74,7 +75,7 @@ def _restore(deps: Deps, scope: Scope, nouns: Sequence[Noun]) -> None:
     if not nouns:
         return
     lines = _of(nouns, FactLine)
-    vectors = embedded(deps, [line.fact.fact for line in lines])
+    vectors = embedded(deps, [line.fact for line in lines])
     now = deps.clock()
     with deps.store.begin(scope) as tx:
         tx.hold("facts")
@@ -90,7 +91,7 @@ def _restore(deps: Deps, scope: Scope, nouns: Sequence[Noun]) -> None:
         # beside what was there already they may end one another
         slots = tx.knowledge.facts(slots=slots_of(one.fact for one in facts))
         changes = retold([one.fact for one in slots])
-        complete = all(fact.fact in vectors for fact in reworded(slots, changes))
+        complete = all(meant_words(fact) in vectors for fact in reworded(slots, changes))
         write_facts(tx, deps, slots, changes, vectors if complete else None, now=now)
 
 

@@ -53,7 +53,7 @@ from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.trace.usage import model_of
 from episodic_agent.errors import BadReply, ProviderError
 from episodic_agent.protocols import LanguageModel, Transaction
-from episodic_agent.schemas import Decision, Episode, Job, Json, Observation, Scope
+from episodic_agent.schemas import Decision, Episode, Job, Json, Observation, Scope, Vector
 from episodic_agent.schemas.facts import FactCandidate, StoredFact
 
 PAGE: Final = 32  # episodes one run reads by rules
@@ -78,10 +78,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _FactsRead:
-    """What was read in some episodes, by what, what of it was refused; why by no model where there is one."""
+    """What was read in some episodes, by what, what of it was refused; why by no model where there is one.
+
+    `vectors` are those known of the statements that were quoted, by text.
+    """
 
     candidates: Sequence[FactCandidate] = ()
     quotations: Sequence[Quotation] = ()
+    vectors: Mapping[str, Vector] = field(default_factory=dict)
     by: str = VERSION
     reply: FactReply = field(default_factory=FactReply)
     without_model: str = ""
@@ -206,7 +210,7 @@ class Consolidator:
             return
 
         def keep() -> None:
-            vectors = embedded(deps, [one.candidate.fact for one in spoken])
+            vectors = embedded(deps, [one.candidate for one in spoken], there)
             now = deps.clock()
             with deps.store.begin(scope) as tx:
                 tx.hold("facts")
@@ -298,16 +302,17 @@ class Consolidator:
         ]
         with self._deps.store.begin(scope, write=False) as tx:
             there = stored_vectors(tx, self._deps, [o for one in group for o in one.people])
-        return _FactsRead(quotations=quoted(self._deps, statements, there), without_model=why)
+        spoken = quoted(self._deps, statements, there)
+        return _FactsRead(quotations=spoken, vectors=there, without_model=why)
 
     def _keep(self, scope: Scope, group: Sequence[Transcript], read: _FactsRead) -> None:
         """Write what came of episodes, in one transaction; Conflict where somebody was faster."""
         deps = self._deps
-        vectors = embedded(deps, [one.candidate.fact for one in read.quotations])
+        vectors = embedded(deps, [one.candidate for one in read.quotations], read.vectors)
         if read.candidates:
             with deps.store.begin(scope, write=False) as tx:
                 expected = _weighed(tx, deps, read, vectors)
-            vectors = embedded(deps, [fact.fact for fact in reworded(expected.known, expected.changes)])
+            vectors = embedded(deps, reworded(expected.known, expected.changes))
         now = deps.clock()
         with deps.store.begin(scope) as tx:
             tx.hold("facts")  # erasing holds them too: what is still there now is not erased meanwhile

@@ -13,8 +13,16 @@ from uuid import UUID
 
 import numpy as np
 
+from episodic_agent.core.echo import own_words
 from episodic_agent.core.facts import Changes, learn
-from episodic_agent.core.facts.quoting import KnownFact, Meaning, Quotation, in_its_matter, quotations
+from episodic_agent.core.facts.quoting import (
+    KnownFact,
+    Meaning,
+    Quotation,
+    in_its_matter,
+    meant_words,
+    quotations,
+)
 from episodic_agent.core.facts.stating import KNOWN_EMBEDDERS
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.writing import Vectors
@@ -41,17 +49,24 @@ def knows_meaning(deps: Deps) -> bool:
 
 
 def stored_vectors(tx: Transaction, deps: Deps, observations: Sequence[Observation]) -> dict[str, Vector]:
-    """Return the vectors that the index holds of messages, by text: a short one is one statement."""
-    if not knows_meaning(deps) or not observations:
+    """Return the vectors that the index holds of messages, by text: a short one is one statement.
+
+    One that repeats what was recalled is left out: its vector is of its own words alone.
+    """
+    if deps.embedder is None or not observations:
         return {}
     numbers = {thread: tx.threads.number(thread) for thread in {o.thread_id for o in observations}}
-    texts = {ref_of(numbers[o.thread_id], o.seq): o.text.strip() for o in observations}
+    plain = [o for o in observations if own_words(o) is o]
+    texts = {ref_of(numbers[o.thread_id], o.seq): o.text.strip() for o in plain}
     found_vectors = tx.index.vectors(OBSERVATIONS, deps.embedder_name, list(texts))
     return {texts[ref]: vector for ref, vector in found_vectors.items()}
 
 
 def quoted(deps: Deps, statements: Sequence[Statement], there: dict[str, Vector]) -> list[Quotation]:
-    """Return what statements say that lasts; `there` are vectors known by text. ProviderError without one."""
+    """Return what statements say that lasts; ProviderError where they cannot be embedded.
+
+    `there` are the vectors known by text; those of what was embedded are put beside them.
+    """
     return quotations(statements, _meaning(deps, there))
 
 
@@ -72,7 +87,7 @@ def _meaning(deps: Deps, there: dict[str, Vector]) -> Meaning | None:
 def weighed(tx: Transaction, deps: Deps, spoken: Sequence[Quotation], vectors: Vectors) -> Weighed:
     """Put quotations into their matters, one after another, and say what they change.
 
-    `vectors` are those of their sentences, as they are indexed.
+    `vectors` are those of their words, as they are indexed.
     """
     if not spoken:
         return Weighed()
@@ -82,7 +97,7 @@ def weighed(tx: Transaction, deps: Deps, spoken: Sequence[Quotation], vectors: V
     placed: list[FactCandidate] = []
     fresh: list[KnownFact] = []
     for quotation in sorted(spoken, key=lambda one: one.candidate.evidence.said_at):
-        row = vectors.get(quotation.candidate.fact) if knows_meaning(deps) else None
+        row = vectors.get(meant_words(quotation.candidate)) if knows_meaning(deps) else None
         mine = Quotation(quotation.candidate, None if row is None else np.asarray(row[0]))
         candidate = in_its_matter(mine, [*known_facts.near(mine), *fresh])
         placed.append(candidate)

@@ -284,7 +284,7 @@ class FactRoom:
         deps, now = self._deps, self._deps.clock()
         with deps.store.begin(scope, write=False) as tx:
             _, known, changes = _by_hand(tx, fact_id, change)
-        vectors = writing.embedded_if_possible(deps, [fact.fact for fact in writing.reworded(known, changes)])
+        vectors = writing.embedded_if_possible(deps, writing.reworded(known, changes))
         with deps.store.begin(scope) as tx:
             tx.hold("facts")
             before, known, changes = _by_hand(tx, fact_id, change)

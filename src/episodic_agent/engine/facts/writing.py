@@ -7,6 +7,7 @@ from datetime import datetime
 import numpy as np
 
 from episodic_agent.core.facts import Changes
+from episodic_agent.core.facts.quoting import meant_words
 from episodic_agent.core.facts.slots import OPPOSITE
 from episodic_agent.core.language import term_counts
 from episodic_agent.core.language.windows import windows
@@ -14,9 +15,9 @@ from episodic_agent.engine.deps import Deps
 from episodic_agent.errors import Conflict, ProviderError
 from episodic_agent.protocols import FACTS, Posting, Transaction
 from episodic_agent.schemas import Vector
-from episodic_agent.schemas.facts import Fact, StoredFact
+from episodic_agent.schemas.facts import Fact, FactCandidate, StoredFact
 
-Vectors = Mapping[str, Vector]  # by sentence, one row for each window of it
+Vectors = Mapping[str, Vector]  # by the words that are meant, one row for each window of them
 
 
 def reworded(known: Sequence[StoredFact], changes: Changes) -> list[Fact]:
@@ -25,24 +26,33 @@ def reworded(known: Sequence[StoredFact], changes: Changes) -> list[Fact]:
     return [fact for fact in (*changes.added, *changes.changed) if before.get(fact.id) != fact.fact]
 
 
-def embedded(deps: Deps, texts: Iterable[str]) -> dict[str, Vector]:
-    """Return the vectors of sentences; nothing without an embedder. Raises ProviderError where it fails."""
+def embedded(
+    deps: Deps, facts: Iterable[Fact | FactCandidate], there: Mapping[str, Vector] | None = None
+) -> dict[str, Vector]:
+    """Return the vectors of facts by the words that are meant; nothing without an embedder.
+
+    `there` are vectors [d] of statements that are known already. Raises ProviderError where embedding fails.
+    """
     if deps.embedder is None:
         return {}
-    pieces = [(text, piece) for text in dict.fromkeys(texts) for piece in windows(text)]
-    if not pieces:
-        return {}
-    rows = deps.embedder.embed([piece for _, piece in pieces])
     results: dict[str, list[Vector]] = {}
+    pieces: list[tuple[str, str]] = []
+    for text in dict.fromkeys(meant_words(fact) for fact in facts):
+        parts = windows(text)
+        if there and text in there and len(parts) == 1:
+            results[text] = [there[text]]
+        else:
+            pieces += [(text, piece) for piece in parts]
+    rows = deps.embedder.embed([piece for _, piece in pieces]) if pieces else ()
     for (text, _), row in zip(pieces, rows, strict=True):
         results.setdefault(text, []).append(row)
     return {text: np.stack(vectors) for text, vectors in results.items()}
 
 
-def embedded_if_possible(deps: Deps, texts: Sequence[str]) -> dict[str, Vector] | None:
-    """Return the vectors of sentences; None where the embedder is away: words alone then find them."""
+def embedded_if_possible(deps: Deps, facts: Sequence[Fact]) -> dict[str, Vector] | None:
+    """Return the vectors of facts; None where the embedder is away: words alone then find them."""
     with suppress(ProviderError):
-        return embedded(deps, texts)
+        return embedded(deps, facts)
     return None
 
 
@@ -62,7 +72,7 @@ def write_facts(
     """
     new = reworded(known, changes)
     embeds = vectors is not None and deps.embedder is not None
-    if embeds and vectors is not None and any(fact.fact not in vectors for fact in new):
+    if embeds and vectors is not None and any(meant_words(fact) not in vectors for fact in new):
         raise Conflict("the facts of this user were changed just now; repeat the call")
     # put together: a new fact may name one of the others as what took its place
     facts = tx.knowledge.put_facts([StoredFact(fact, now) for fact in (*changes.added, *changes.changed)])
@@ -72,20 +82,20 @@ def write_facts(
 
 
 def index_facts(tx: Transaction, deps: Deps, facts: Sequence[StoredFact], vectors: Vectors | None) -> None:
-    """Index the sentences of facts, and their vectors where there are any, under the facts' numbers."""
+    """Index the words of facts, and their vectors where there are any, under the facts' numbers."""
     if not facts:
         return
     counts = {one.number: term_counts(one.fact.fact, deps.language) for one in facts}
     tx.index.put_postings(FACTS, [Posting(n, terms, sum(terms.values())) for n, terms in counts.items()])
-    rows = [(one.number, row) for one in facts for row in (vectors or {}).get(one.fact.fact, ())]
+    rows = [(one.number, row) for one in facts for row in (vectors or {}).get(meant_words(one.fact), ())]
     if rows:
         stacked = np.stack([row for _, row in rows])
         tx.index.put_vectors(FACTS, deps.embedder_name, [number for number, _ in rows], stacked)
 
 
 def fact_texts(tx: Transaction, refs: Sequence[int]) -> dict[int, str]:
-    """Return the sentences of facts by number, to be embedded again."""
-    return {kept.number: kept.fact.fact for kept in tx.knowledge.facts(numbers=refs)}
+    """Return the words of facts by number, to be embedded again."""
+    return {kept.number: meant_words(kept.fact) for kept in tx.knowledge.facts(numbers=refs)}
 
 
 def slots_of(facts: Iterable[Fact]) -> list[tuple[str, str]]:

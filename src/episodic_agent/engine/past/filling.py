@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
+from episodic_agent.core.facts.quoting import meant_words
 from episodic_agent.core.language.windows import windows
 from episodic_agent.engine.boundary.segmenting import Segmenter
 from episodic_agent.engine.deps import Deps
@@ -121,14 +122,16 @@ class Filling:
 
     def _of_facts(self, tx: Transaction, past: Transaction) -> Iterator[tuple[str, int, list[str]]]:
         stored: Mapping[UUID, tuple[str, int]] = {
-            one.id: (one.fact.fact, one.number) for one in tx.knowledge.facts()
+            one.id: (meant_words(one.fact), one.number) for one in tx.knowledge.facts()
         }
         facts = past.knowledge.facts()
-        same = {stored[f.id][1]: f.number for f in facts if stored.get(f.id, ("", 0))[0] == f.fact.fact}
+        same = {
+            stored[f.id][1]: f.number for f in facts if stored.get(f.id, ("", 0))[0] == meant_words(f.fact)
+        }
         copied = self._copy(tx, past, FACTS, same)
         for fact in facts:
             if fact.number not in copied:
-                yield FACTS, fact.number, windows(fact.fact.fact)
+                yield FACTS, fact.number, windows(meant_words(fact.fact))
 
     def _copy(self, tx: Transaction, past: Transaction, kind: str, refs: Mapping[int, int]) -> set[int]:
         """Copy vectors from refs there to refs here; return the refs here that have some now."""
