@@ -15,6 +15,9 @@ from llama_index.core.memory import Memory as ShortTerm
 from episodic_agent import InvalidInput, Memory
 from episodic_agent.adapters.llama_index import EpisodicMemoryBlock
 
+# The framework's own store leaves its connection's thread to a loop that may be closed by the time it answers.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+
 
 class Recorder(MockLLM):
     """A mock model that says `ok` and keeps what it was asked."""
