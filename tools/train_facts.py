@@ -38,11 +38,10 @@ from episodic_agent.wiring import load_settings, make_embedder
 HERE = Path(__file__).resolve().parent
 CASES = HERE.parent / "benchmarks" / "cases"
 LEAST = 3  # times a sign must occur to be learned
-FORM, WORD, KIND = 1.0, 2.0, 3.0  # ridges of the first judge: of form, of words; of the categories
-LIFE_FORM, LIFE_WORD = 3.0, 15.0  # of the second
-VECTOR, KIND_VECTOR = 2.0, 4.0  # scale of a unit vector's numbers beside signs of 0 and 1
-SHARE = 0.4  # what the first judge counts beside the second
-BAR = -0.1  # where belief begins: both judges' sum is moved by it, so that it is even there
+FORM, WORD, KIND = 1.5, 8.0, 3.0  # ridges: of form, of words; of the categories
+VECTOR, KIND_VECTOR = 1.0, 4.0  # scale of a unit vector's numbers beside signs of 0 and 1
+PLAIN = 1.0  # what a plain statement weighs beside one of talk
+BAR = 0.2  # where belief begins: the sum is moved by it, so that it is even there
 BAR_WORDS = 0.8  # likelihood from which a fact is replaced, where no vector tells what is meant
 WRITTEN = 4.0  # what a written pair weighs beside one of a life, of which most are unlike
 NEAREST = 24  # facts a new one is compared with
@@ -124,6 +123,57 @@ def read_life(path: Path, embedder: Embedder) -> Life:
     )
 
 
+def read_talk(path: Path, embedder: Embedder) -> Life:
+    """Read a talk of `tools/facts`: a line has day, speaker, label, key and text; "---" parts its sittings.
+
+    Of a long message that tells something nobody said which sentence it is: it teaches nothing.
+    """
+    rows: list[Row] = []
+    telling: list[str] = []
+    tempting: set[str] = set()
+    replaced: set[tuple[str, str]] = set()
+    times: dict[str, datetime] = {}
+    speakers: dict[str, str] = {}
+    held: dict[str, str] = {}
+    before = ""
+    for n, line in enumerate(path.read_text(encoding="utf-8").splitlines()):
+        if line == "---":
+            before = ""
+            continue
+        day, speaker, label, key, text = line.split("\t")
+        name = f"{path.stem}:{n}"
+        times[name], speakers[name] = EPOCH + timedelta(days=int(day), seconds=n), speaker
+        if speaker not in ("assistant", "tool"):
+            lasts = label not in ("-", "~")
+            places = parts_of(text)
+            earlier = before
+            for start, end in places:
+                kind = Category(label) if lasts else None
+                certain = not lasts or len(places) == 1
+                rows.append(Row(text[start:end], earlier, lasts, kind, np.zeros(0), name, certain))
+                earlier = ""
+            telling += [name] if lasts else []
+            tempting |= {name} if label == "~" else set()
+            new, _, old = key.partition(">")
+            replaced |= {(held[old], name)} if old in held else set()
+            held |= {new: name} if new else {}
+        before = text if speaker != "tool" else ""
+    vectors = np.asarray(embedder.embed([row.text for row in rows]), float)
+    for row, vector in zip(rows, vectors, strict=True):
+        row.vector = vector
+    gone = {old for old, _ in replaced}
+    return Life(
+        path.stem,
+        rows,
+        [(frozenset([name]), name in gone) for name in telling],
+        frozenset(telling),
+        frozenset(tempting),
+        replaced,
+        times,
+        speakers,
+    )
+
+
 def _lasting(
     pending: Sequence[tuple[str, str, str]],
     vectors: Floats,
@@ -196,34 +246,26 @@ class Weights:
 
 
 def fit(plain: Sequence[Row], lives: Sequence[Row], *, meaning: bool) -> Weights:
-    """Return a judge that is two, one after another: of plain statements, then of lives beside that.
-
-    The second reads form and words only; so few lives would teach it their vectors. Both are linear, so that
-    their weighed sum is one set of weights.
-    """
-    first = _linear(plain, None, meaning=meaning, form=FORM, word=WORD)
+    """Return the judge that plain statements and talk teach; `meaning` False: without vectors."""
     certain = [row for row in lives if row.certain]
-    second = _linear(certain, _sums(first, certain), meaning=False, form=LIFE_FORM, word=LIFE_WORD)
-    names = sorted({*first.names, *second.names})
-    by_name = [dict(zip(one.names, one.weights, strict=True)) for one in (first, second)]
-    trust = SHARE + (1 - SHARE) * second.trust
-    lasting = np.array([trust * by_name[0].get(n, 0.0) + (1 - SHARE) * by_name[1].get(n, 0.0) for n in names])
-    base = trust * first.base + (1 - SHARE) * second.base - BAR
-    kinds, kind_vector, kind_base = _categories([row for row in plain if row.kind], names, meaning=meaning)
-    vector = None if first.vector is None else np.hstack([(trust * first.vector)[:, None], kind_vector])
+    rows = [*plain, *certain]
+    counts = Counter(sign for row in rows for sign in signs(row.text, row.before))
+    names = sorted(sign for sign, count in counts.items() if count >= LEAST)
+    scales = np.array([1 / np.sqrt(FORM if name.startswith(":") else WORD) for name in names])
+    parts: list[Any] = [_matrix(rows, names, scales)]
+    if meaning:
+        parts.append(VECTOR * np.stack([row.vector for row in rows]))
+    model = LogisticRegression(C=1.0, max_iter=500)
+    weigh = [PLAIN] * len(plain) + [1.0] * len(certain)
+    model.fit(sparse.hstack(parts).tocsr(), [row.lasts for row in rows], sample_weight=weigh)
+    lasting, read = model.coef_[0, : len(names)] * scales, VECTOR * model.coef_[0, len(names) :]
+    base = float(model.intercept_[0]) - BAR
+    kinds, kind_vector, kind_base = _categories([row for row in rows if row.kind], names, meaning=meaning)
+    vector = np.hstack([read[:, None], kind_vector]) if meaning else None
     return Weights(names, np.hstack([lasting[:, None], kinds]), vector, np.concatenate([[base], kind_base]))
 
 
-@dataclass(slots=True)
-class _Linear:
-    names: list[str]
-    weights: Floats
-    vector: Floats | None
-    base: float
-    trust: float = 0.0
-
-
-def _matrix(rows: Sequence[Row], names: Sequence[str], scales: Sequence[float]) -> sparse.csr_matrix:
+def _matrix(rows: Sequence[Row], names: Sequence[str], scales: Floats) -> sparse.csr_matrix:
     places = {name: place for place, name in enumerate(names)}
     cells = [(n, places[s]) for n, row in enumerate(rows) for s in signs(row.text, row.before) if s in places]
     values = [scales[place] for _, place in cells]
@@ -231,36 +273,8 @@ def _matrix(rows: Sequence[Row], names: Sequence[str], scales: Sequence[float]) 
     return sparse.csr_matrix((values, where), shape=(len(rows), len(names)))
 
 
-def _linear(
-    rows: Sequence[Row], beside: Floats | None, *, meaning: bool, form: float, word: float
-) -> _Linear:
-    counts = Counter(sign for row in rows for sign in signs(row.text, row.before))
-    names = sorted(sign for sign, count in counts.items() if count >= LEAST)
-    scales = [1 / np.sqrt(form if name.startswith(":") else word) for name in names]
-    parts: list[Any] = [_matrix(rows, names, scales)]
-    if meaning:
-        parts.append(VECTOR * np.stack([row.vector for row in rows]))
-    if beside is not None:
-        parts.append(10.0 * beside[:, None])
-    x = sparse.hstack(parts).tocsr()
-    model = LogisticRegression(C=1.0, max_iter=500).fit(x, [row.lasts for row in rows])
-    beta, size = model.coef_[0], len(names)
-    return _Linear(
-        names,
-        beta[:size] * scales,
-        VECTOR * beta[size : size + len(rows[0].vector)] if meaning else None,
-        float(model.intercept_[0]),
-        0.0 if beside is None else 10.0 * float(beta[-1]),
-    )
-
-
-def _sums(linear: _Linear, rows: Sequence[Row]) -> Floats:
-    total: Floats = _matrix(rows, linear.names, [1.0] * len(linear.names)) @ linear.weights + linear.base
-    return total if linear.vector is None else total + np.stack([row.vector for row in rows]) @ linear.vector
-
-
 def _categories(rows: Sequence[Row], names: Sequence[str], *, meaning: bool) -> tuple[Floats, Floats, Floats]:
-    scales = [1 / np.sqrt(KIND)] * len(names)
+    scales = np.full(len(names), 1 / np.sqrt(KIND))
     parts: list[Any] = [_matrix(rows, names, scales)]
     if meaning:
         parts.append(KIND_VECTOR * np.stack([row.vector for row in rows]))
@@ -415,20 +429,24 @@ def main() -> None:
     if embedder is None or embedder.name != EMBEDDER:
         raise SystemExit(f"the judge learns the vectors of {EMBEDDER} alone")
     lives = [read_life(path, embedder) for path in options.lives]
+    talks = [read_talk(path, embedder) for path in sorted((HERE / "facts").glob("talk_*.tsv"))]
     plain = plain_rows(embedder)
     if not options.only_ship:
-        measure(lives, plain, embedder, options.bar)
+        measure(lives, talks, plain, embedder, options.bar)
     if not options.only_measure:
-        ship(lives, plain, embedder, options.bar)
+        ship(lives, talks, plain, embedder, options.bar)
 
 
-def measure(lives: Sequence[Life], plain: Sequence[Row], embedder: Embedder, bar: float) -> None:
-    """Print the figures of each life, left out."""
+def measure(
+    lives: Sequence[Life], talks: Sequence[Life], plain: Sequence[Row], embedder: Embedder, bar: float
+) -> None:
+    """Print the figures of each life, left out; the talks teach always."""
     for meaning in (True, False):
         tables = []
         for life in lives:
             others = [other for other in lives if other is not life]
-            weights = fit(plain, [row for other in others for row in other.rows], meaning=meaning)
+            taught = [row for other in (*others, *talks) for row in other.rows]
+            weights = fit(plain, taught, meaning=meaning)
             pairs = all_pairs(others, embedder, weights)
             tables.append(
                 measured(life, weights, fit_pairs(pairs, meaning=meaning), bar if meaning else BAR_WORDS)
@@ -436,7 +454,7 @@ def measure(lives: Sequence[Life], plain: Sequence[Row], embedder: Embedder, bar
             print("meaning" if meaning else "words  ", f"{life.name:10s}", _line(tables[-1]))
         print("mean".ljust(18), _line({k: float(np.mean([t[k] for t in tables])) for k in tables[0]}))
         if meaning:
-            print("plain, in five folds:", plain_folds(lives, plain))
+            print("plain, in five folds:", plain_folds([*lives, *talks], plain))
 
 
 def plain_folds(lives: Sequence[Life], plain: Sequence[Row]) -> str:
@@ -466,13 +484,15 @@ def _line(table: Mapping[str, float]) -> str:
     return "  ".join(f"{name} {value:.3f}" for name, value in table.items())
 
 
-def ship(lives: Sequence[Life], plain: Sequence[Row], embedder: Embedder, bar: float) -> None:
-    """Train on everything and write the data files."""
+def ship(
+    lives: Sequence[Life], talks: Sequence[Life], plain: Sequence[Row], embedder: Embedder, bar: float
+) -> None:
+    """Train on everything and write the data files; pairs of talks taught their judge nothing."""
     made_from = (
-        "five labelled lives (a nurse, a backend team, Leipzig, Shanghai, a flatshare), tools/facts, "
-        "the development halves of benchmarks/cases/facts.jsonl and facts2.jsonl"
+        "five labelled lives (a nurse, a backend team, Leipzig, Shanghai, a flatshare), tools/facts (talks, "
+        "plain statements, pairs), the development halves of benchmarks/cases/facts.jsonl and facts2.jsonl"
     )
-    rows = [row for life in lives for row in life.rows]
+    rows = [row for life in (*lives, *talks) for row in life.rows]
     arrays: dict[str, Any] = {}
     tables: dict[str, object] = {"threshold": bar, "threshold_words": BAR_WORDS}
     for kind in ("meaning", "words"):
