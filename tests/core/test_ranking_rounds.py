@@ -24,6 +24,7 @@ from episodic_agent.core.recall import (
     support,
     trust,
     with_second,
+    with_statements,
 )
 from episodic_agent.core.recall.policies import FUSING, policy_name
 from episodic_agent.core.recall.second import TERMS, shared_terms
@@ -118,6 +119,20 @@ def test_nothing_shared_changes_nothing() -> None:
     assert with_second(first, np.zeros(2), ("a", "b"), DEFAULT_WEIGHTS) is first
 
 
+@given(st.lists(st.tuples(UNIT, UNIT), min_size=1, max_size=8))
+def test_statements_are_lifted_by_their_likelihood_and_nothing_else_moves(
+    pairs: list[tuple[float, float]],
+) -> None:
+    scores, stating = (np.array(side) for side in zip(*pairs, strict=True))
+    ids = [f"o{n}" for n in range(len(pairs))]
+    first = Fused(scores, np.lexsort((ids, -scores)), {"lexical": scores})
+    lifted = with_statements(first, stating, ids, DEFAULT_WEIGHTS)
+    weight = DEFAULT_WEIGHTS.states
+    expected = (scores + weight * stating) / (1 + weight)
+    # with nothing found there is no scale that the sum was divided by
+    assert np.allclose(lifted.scores, expected if scores.max() > 0 else weight * stating / (1 + weight))
+
+
 # --- how sure
 
 
@@ -163,4 +178,6 @@ def test_the_older_policy_has_one_round_its_threshold_and_its_weights() -> None:
     older = FUSING["recall-2026-12"]
     assert older is RECALL_2026_12
     assert (older.rounds, older.threshold, older.measured) == (1, 0.2, False)
-    assert older.weights == replace(DEFAULT_WEIGHTS, known_below=0.0, foreign_from=0.0, second=0.0)
+    assert older.weights == replace(
+        DEFAULT_WEIGHTS, known_below=0.0, foreign_from=0.0, second=0.0, states=0.0
+    )

@@ -107,3 +107,29 @@ def test_a_window_of_one_message_is_answered_with_it_by_the_newer_policy(
     assert bool(recall.candidates) == recall.abstained
     shown = recall.candidates if recall.abstained else recall.hits
     assert "Sao Bento" in shown[0].evidence[0].observation.text
+
+
+STATED = "Our neighbour Ines keeps bees and is allergic to them"
+CHATTED = "ha, look at that, the bees again, what are they up to"
+ASKED = "did you ever see the bees there in such a mood as today?"
+
+
+def test_what_somebody_states_stands_above_what_chats_or_asks_about_it(open_memory: OpenMemory) -> None:
+    memory = open_memory(embedder="none")
+    said = [ASKED, "the bins go out tonight", CHATTED, "the car needs petrol", STATED, "see you at six"]
+    mine(memory).add([say(text, 1440 * n) for n, text in enumerate(said)])
+    found = mine(memory).search("bees", explain=True).observations
+    assert found[0].observation.text == STATED
+    legs = {one.observation.text: one.legs for one in found}
+    by_words = {text: sum(of for name, of in part.items() if name != "states") for text, part in legs.items()}
+    assert by_words[STATED] < by_words[CHATTED], "without it the chat would be first"
+    assert legs[STATED]["states"] > max(legs[ASKED]["states"], legs[CHATTED]["states"])
+
+
+def test_an_assistant_states_nothing(open_memory: OpenMemory) -> None:
+    memory = open_memory(embedder="none")
+    mine(memory).add([say(STATED), say(STATED + "!", 1440, role="assistant")])
+    found = mine(memory).search("who is allergic to bees?", explain=True).observations
+    states = {one.observation.actor: one.legs["states"] for one in found}
+    assert states["assistant"] == 0
+    assert states["user"] > 0

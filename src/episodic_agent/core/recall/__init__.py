@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         time_match,
         trust,
         with_second,
+        with_statements,
     )
     from episodic_agent.core.recall.order import Order, order_match, read_order
     from episodic_agent.core.recall.policies import RECALL_2026_12, RECALL_2027_01, RecallPolicy
@@ -70,7 +71,7 @@ else:
             "diversity": "NEAR_DUPLICATE diversify",
             "fusion": (
                 "Fused fuse fuse_episodes measured_share strangers_cosine strength_prior time_match trust "
-                "with_second"
+                "with_second with_statements"
             ),
             "order": "Order order_match read_order",
             "policies": "RECALL_2026_12 RECALL_2027_01 RecallPolicy",
@@ -121,4 +122,5 @@ __all__ = [
     "time_match",
     "trust",
     "with_second",
+    "with_statements",
 ]

@@ -19,7 +19,8 @@ class FusionWeights:
     scripts cut into bigrams, where texts written hours apart share them by chance (Chinese: MemDaily +.005,
     LifeBench +.001, with half weight for particles +.008). `speaker`, `time`, `place`, `phrase`, `part` (one
     of several questions asked at once), `order` (the last time, the first time), `length` (a text that can
-    hold an answer), `summary` and `second` (shared with the first hits) are added at a full match. For
+    hold an answer), `summary` and `second` (shared with the first hits) are added at a full match; `states`
+    (somebody states what lasts) by its likelihood, to the whole. For
     episodes: `more` for further observations (halved for each), `own` for the episode's own text and vector,
     `thread` for the thread's other episodes, `floor` of the strength prior.
     """
@@ -40,6 +41,7 @@ class FusionWeights:
     length: float = 0.15
     summary: float = 0.05
     second: float = 0.2
+    states: float = 0.15
     more: float = 0.2
     own: float = 0.2
     thread: float = 0.05
@@ -59,5 +61,6 @@ class FusionWeights:
 
 
 DEFAULT_WEIGHTS = FusionWeights()
-WEIGHTS_2026_12 = FusionWeights(known_below=0.0, foreign_from=0.0, second=0.0)
-"""Those of recall `recall-2026-12`: one round, and the script says whether the embedder knows a language."""
+WEIGHTS_2026_12 = FusionWeights(known_below=0.0, foreign_from=0.0, second=0.0, states=0.0)
+"""Those of recall `recall-2026-12`: one round, no matter who states what, and the script says whether the
+embedder knows a language."""

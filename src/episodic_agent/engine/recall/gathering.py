@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.echo import is_echo, own_words
+from episodic_agent.core.facts.quoting import stating
 from episodic_agent.core.language import tokens
 from episodic_agent.core.language.timewords import date_words
 from episodic_agent.core.recall import (
@@ -46,6 +47,8 @@ from episodic_agent.protocols import (
 from episodic_agent.schemas import Episode, Observation, TimeSource, Vector
 
 AT_PLACES = 5_000  # newest observations at a place the question names that are looked through
+STATED = 30  # first hits that are judged by what they state: sixty bring no more
+STATEMENTS = 6  # of a long one, that are judged: all of them bring no more
 OWN_TEXT = 20  # episodes of each leg that join by their own words, beside those of the candidates
 DAY = 86_400.0
 _AFTER_ALL = 0xFFFFFFFF  # a place in a thread behind which nothing is said: that of an open frame
@@ -373,6 +376,16 @@ class Gatherer:
             OBSERVATIONS, weights, gathered.refs, k1=K1, b=B, average_length=leg.average_length
         )[1]
         return scored.astype(np.float64)
+
+    def stating(self, gathered: Gathered, first: Sequence[int]) -> Floats:
+        """Tell how likely each of the first hits states what lasts, in [0, 1]; 0 for all others.
+
+        `first` are rows, best first, of which `STATED` are read.
+        """
+        likely = np.zeros(len(gathered.refs))
+        for row, observation in self.observations(gathered, first[:STATED]).items():
+            likely[row] = stating(observation.actor, own_words(observation).text, most=STATEMENTS)
+        return likely
 
     def _episodes(
         self, refs: Refs, bounds: SearchBounds

@@ -294,11 +294,15 @@ class Recaller:
         if policy.rounds > 1:
             shared = gatherer.shared(gathered, observations.order.tolist(), observations.scores)
             observations = ranking.with_second(observations, shared, candidates.ids, policy.weights)
+        unlifted = observations  # what the question finds by itself: confidence is asked of that
+        if policy.weights.states > 0:
+            stating = gatherer.stating(gathered, unlifted.order.tolist())
+            observations = ranking.with_statements(unlifted, stating, candidates.ids, policy.weights)
         fused = ranking.fuse_episodes(query, observations, candidates, episodes, policy.weights, share=share)
         trust = ranking.assess(
             query,
             candidates,
-            observations,
+            unlifted,
             gathered.ceiling,
             unknown=gathered.unknown,
             known=known,
