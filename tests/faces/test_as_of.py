@@ -118,11 +118,16 @@ def test_every_route_that_reads_a_memory_takes_the_moment(web: TestClient) -> No
     assert [f["fact"] for f in web.get(f"{ANA}/facts", params=past).json()["items"]] != []
     assert "Lisbon" not in web.get(f"{ANA}/facts", params=past).text
     assert "Lisbon" not in web.get(f"{ANA}/export", params=past).text
+    written = [one["at"] for one in web.get(f"{ANA}/audit", params={**past, "limit": 200}).json()["items"]]
+    assert written
+    assert all(datetime.fromisoformat(at) < LATER for at in written)
+    assert len(written) < len(web.get(f"{ANA}/audit", params={"limit": 200}).json()["items"])
     document = web.get("/openapi.json").json()["paths"]
     for row in OF_USER:
         asked = document[f"/v1/users/{{user}}{row.path}"][row.method.lower()].get("parameters", [])
         takes = any(one["name"] == "as_of" and one["in"] == "query" for one in asked)
-        assert takes == (row.role is Role.READ and not row.now_only), row.path
+        reads = row.role is Role.READ or row.method == "GET"
+        assert takes == (reads and not row.now_only), row.path
 
 
 @pytest.mark.parametrize(

@@ -538,6 +538,7 @@ def changes(app: App, since: str | None, until: str | None, user: str | None, as
 @click.option(
     "--kind", type=click.Choice([one.value for one in AuditKind]), help="Only entries of this kind."
 )
+@click.option("--by", help="Only of a face (cli, http, dashboard, mcp, python, work) or the id of a key.")
 @click.option("--limit", type=click.IntRange(1), help="The newest so many (default: 100; with --json all).")
 @common
 @past
@@ -546,6 +547,7 @@ def audit(
     since: str | None,
     until: str | None,
     kind: str | None,
+    by: str | None,
     limit: int | None,
     user: str | None,
     as_json: bool,
@@ -556,7 +558,7 @@ def audit(
     """
     most = limit or (EVERY_ENTRY if as_json else FEW_ENTRIES)
     with app.user(user) as memory:
-        entries = memory.trace.audit(moment(since), until=moment(until), kind=kind, limit=most)
+        entries = memory.trace.audit(moment(since), until=moment(until), kind=kind, by=by, limit=most)
     if as_json:
         print_json({"entries": entries})
         return
