@@ -1,6 +1,7 @@
 """Titles, summaries and metadata taken from what was said."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -228,6 +229,32 @@ def test_relative_times_are_dated(text: str, expected: str) -> None:
 def test_a_date_is_given_once_for_the_same_words() -> None:
     lines = [("Ana", "Yesterday the roof leaked."), ("Ana", "And yesterday the cellar flooded too.")]
     assert encode(observe(*lines)).summary.count("13 August 2023") == 1
+
+
+LETTERS = [
+    ("Liebe Frau Keller,\n\ndie Heizung ist seit Montag kalt.\n\nViele Grüße\nJonas", "die Heizung ist seit Montag kalt.", "Keller"),
+    ("Liebe Frau Keller,\ndie Heizung ist seit Montag kalt.", "Liebe Frau Keller, die Heizung ist seit Montag", ""),
+    ("Dear Mrs Keller,\n\nthe heating broke on Monday.\n\nKind regards,\nJonas", "the heating broke on Monday.", "Mrs"),
+    ("Chère Madame Dupont,\n\nle chauffage est froid depuis lundi.", "le chauffage est froid depuis lundi.", "Madame"),
+    ("Cari amici,\n\nil riscaldamento è rotto da lunedì.", "il riscaldamento è rotto da lunedì.", "amici"),
+    ("Уважаемая Анна Петровна,\n\nотопление сломалось в понедельник.", "отопление сломалось в понедельник.", "Анна"),
+    ("田中様、\n\n月曜日から暖房が壊れています。", "月曜日から暖房が壊れています。", "田中様"),
+    ("The heating broke on Monday,\nso the plumber comes at noon.", "broke on Monday, so the plumber comes at noon.", ""),
+    ("The heating broke on 3 May,\n\nand the plumber comes at noon.", "broke on 3 May, and the plumber comes", ""),
+    ("We need these today:\n- two litres of oat milk,\n- a kilo of rye flour,\n- fresh yeast", "oat milk. a kilo of rye flour. fresh yeast.", ""),
+    ("The plumber will come on Thursday,", "on Thursday.", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("letter", "said", "addressed"), LETTERS)
+def test_a_line_that_ends_with_a_comma_ends_no_sentence(letter: str, said: str, addressed: str) -> None:
+    text = encode(
+        observe(("user", letter), ("assistant", "The plumber was called and comes tomorrow at ten."))
+    )
+    assert said in text.summary
+    assert not re.search(r"[,，、]\s*[.。]", text.summary), text.summary
+    assert not addressed or addressed not in text.summary, "to whom it was written is no matter"
+    assert not text.title.endswith((",", "、"))
 
 
 def test_days_are_those_of_the_speakers_place() -> None:
