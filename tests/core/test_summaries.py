@@ -122,6 +122,33 @@ def test_courtesies_are_left_out(courtesy: str) -> None:
         (
             (
                 (
+                    "user",
+                    "The talk with the architect is moved to Monday 14:15 because she is in Porto until then",
+                ),
+            ),
+            "The talk with the architect is moved to Monday 14:15",
+        ),
+        (
+            (
+                (
+                    "user",
+                    "the kitchen with the oven and the fridge costs 12,400 euros, eleven thousand was told",
+                ),
+            ),
+            "The kitchen with the oven and the fridge costs 12,400 euros",
+        ),
+        (
+            (
+                (
+                    "user",
+                    "I finally have an appointment: Thursday at 9:30 with Dr. Amaya in Calle Sierpes 14.",
+                ),
+            ),
+            "Thursday at 9:30 with Dr. Amaya in Calle Sierpes 14",
+        ),
+        (
+            (
+                (
                     "用户",
                     "我现在漕宝路租的房子4月30到期\uff0c装修肯定来不及\uff0c想跟房东谈续两个月\uff0c怎么开口",
                 ),
