@@ -169,6 +169,13 @@ def test_a_system_prompt_alone_is_no_title() -> None:
     assert words.title
 
 
+def test_a_form_of_address_alone_is_no_keyword() -> None:
+    words = encode(observe(("user", "The dentist again! Dr. Amaya is ill, now it's Dr. Peña on Thursday.")))
+    found = [keyword.casefold() for keyword in words.metadata["keywords"]]
+    assert "amaya" in found
+    assert "dr" not in found
+
+
 def test_an_answered_question_is_the_title_not_its_answer() -> None:
     answer = "Named after the Leipzig doctor Moritz Schreber, the first club was founded in 1864."
     assert encode(observe(("user", "who invented allotment gardens"), ("assistant", answer))).title == (

@@ -10,6 +10,7 @@ from typing import Final
 from episodic_agent.core.boundary.conversation.cues.speech import speech
 from episodic_agent.core.episodes.clauses import Clause
 from episodic_agent.core.episodes.languages import ASSISTANTS, PROMPTS, SOURCES, UNSPACED
+from episodic_agent.core.episodes.stop_words import abbreviated
 from episodic_agent.core.language import script, tokens
 from episodic_agent.data import listed_words
 
@@ -44,11 +45,6 @@ def _fillers() -> frozenset[str]:
 @cache
 def _joins() -> frozenset[str]:
     return listed_words("language/fillers.joins")
-
-
-@cache
-def _stopped() -> frozenset[str]:
-    return listed_words("language/fillers.stopped")
 
 
 @cache
@@ -124,7 +120,7 @@ def _abbreviates(border: re.Match[str]) -> bool:
     if border.group()[0] != ".":
         return False
     word = border.string[: border.start()].rsplit(None, 1)[-1]
-    return word.casefold().strip(_ENDS) in _stopped()
+    return word.casefold().strip(_ENDS) in abbreviated()
 
 
 def _joined(text: str, longest: int) -> str:
