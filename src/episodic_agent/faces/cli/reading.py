@@ -563,13 +563,14 @@ def audit(
         print_json({"entries": entries})
         return
     if not entries:
-        say("nothing is kept of what was asked for")
+        say("no entry is of this kind, by this caller, in this time")
         return
     table = Table("written", "kind", "what", "of", "how many", "by", box=None, pad_edge=False)
     for entry in entries:
         thing = f"{entry.thing} {str(entry.subject or '')[:ID]}".strip()
-        what = f"{entry.verb} ({entry.note})" if entry.note else entry.verb
+        said = wording.act_words(entry)
+        what = f"{said} ({entry.note})" if entry.note and entry.note not in said else said
         written = f"{entry.at:%Y-%m-%d %H:%M:%S}"
-        cells = [Text(one) for one in (what, thing, entry.summary, str(entry.by))]
+        cells = [Text(one) for one in (what, thing, wording.counted_words(entry), str(entry.by))]
         table.add_row(written, entry.kind.value, *cells)
     out().print(table)

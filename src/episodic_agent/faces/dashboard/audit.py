@@ -14,7 +14,7 @@ from episodic_agent.errors import NotFound
 from episodic_agent.faces.dashboard.pages import Pages, check_role, data, in_path, space_of, user_of
 from episodic_agent.faces.http.v1.asking import key_of
 from episodic_agent.faces.http.v1.pages import page
-from episodic_agent.faces.wording import FACES
+from episodic_agent.faces.wording import FACES, fact_words
 from episodic_agent.schemas import AuditEntry, AuditKind
 from episodic_agent.schemas.keys import Role
 from episodic_agent.showing import plain
@@ -31,7 +31,7 @@ _KINDS: Final[Mapping[str, str]] = {
 _NAMED: Final[Mapping[str, tuple[str, Callable[[UserMemory, str], str]]]] = {  # the page, what to call it
     "thread": ("threads", lambda ana, one: _titled(ana.threads.get(one).thread)),
     "episode": ("episodes", lambda ana, one: ana.episodes.card(one).heading),
-    "fact": ("facts", lambda ana, one: ana.facts.get(one).fact.fact),
+    "fact": ("facts", lambda ana, one: fact_words(ana.facts.get(one).fact.fact, ana.name)),
 }
 
 
