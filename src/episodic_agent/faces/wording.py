@@ -40,6 +40,7 @@ _LEGS: Final[Mapping[str, str]] = {  # what a score is the sum of
     "summary": "its summary",
 }
 _SCORED: Final = re.compile(r"\b([a-z][a-z_]*) (-?\d\.\d\d)(?=[,)])")
+_TOLD_FIRST: Final = ("observations", "episodes", "threads", "summaries", "decisions", "vectors", "skills")
 TITLE: Final = 28  # characters of what a decision is about
 _REASONS: Final[Mapping[str, str]] = {
     "": "the thread begins",
@@ -132,6 +133,25 @@ def caller_words(caller: "Caller") -> str:
 def counted_words(entry: "AuditEntry") -> str:
     """Say how many of what an entry of the audit counts, as people call it."""
     return entry.summary.replace("observation", "message")
+
+
+def erased_words(counts: Mapping[str, int]) -> str:
+    """Say what an erasure counted, what matters most first.
+
+    >>> erased_words({"stays": 1, "observations": 3})
+    '3 observations, 1 stay'
+    """
+    order = [*(n for n in _TOLD_FIRST if n in counts), *(n for n in counts if n not in _TOLD_FIRST)]
+    return ", ".join(plural(counts[name], _single(name), name) for name in order) or "nothing"
+
+
+def _single(name: str) -> str:
+    """Return the name of one of those that are counted.
+
+    >>> _single("summaries"), _single("stays")
+    ('summary', 'stay')
+    """
+    return f"{name.removesuffix('ies')}y" if name.endswith("ies") else name.removesuffix("s")
 
 
 def reason(name: str) -> str:
