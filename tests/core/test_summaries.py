@@ -147,6 +147,18 @@ def test_courtesies_are_left_out(courtesy: str) -> None:
             "Thursday at 9:30 with Dr. Amaya in Calle Sierpes 14",
         ),
         (
+            (("user", "thanks again for the help with the move yesterday"),),
+            "Thanks again for the help with the move yesterday",
+        ),
+        (
+            (("user", "danke, die Heizung geht wieder"),),
+            "Die Heizung geht wieder",
+        ),
+        (
+            (("user", "the deploy of billing is on Thursday, see the plan (https://x.example/a/b?c=1)"),),
+            "The deploy of billing is on Thursday, see the plan (x.example)",
+        ),
+        (
             (
                 (
                     "用户",

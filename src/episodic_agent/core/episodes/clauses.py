@@ -20,7 +20,9 @@ _TOOL_RESULT: Final = 160
 _FENCE: Final = re.compile(r"```[ \t]*(\w*)[^\n]*\n.*?(?:```|\Z)", re.DOTALL)
 _MARKED: Final = re.compile(r"[\[<*_`~#{\\]")  # what no plain text holds: spares it all the rest
 _LINK: Final = re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)")
-_URL: Final = re.compile(r"https?://(?:www\.)?([^\s/)\]]+)\S*")
+_URL: Final = re.compile(  # a bracket or a sign behind an address is none of it
+    r"https?://(?:www\.)?([^\s/)\]]+)(?:\([^\s()]*\)|[^\s()\]])*?(?=[.,;:!?]{0,3}(?:[\s)\]]|$))"
+)
 _TAG: Final = re.compile(r"</?[a-zA-Z][^<>]{0,80}>|\{[a-z_]{3,20}\}")  # and {laughs} of transcripts
 _EMPHASIS: Final = re.compile(r"[*_~`]+")
 _HEADING: Final = re.compile(r"^\s{0,3}#{1,6}\s+|^\s*\*\*[^*]{1,80}\*\*:?\s*$")
