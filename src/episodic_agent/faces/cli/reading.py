@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -352,6 +353,7 @@ def stats(app: App, user: str | None, as_json: bool) -> None:
         return
     for name, value in shown.items():
         answer = ", ".join(value) if isinstance(value, list) else value
+        answer = f"{answer:%Y-%m-%d %H:%M}" if isinstance(answer, datetime) else answer
         label = LABELS.get(name, name.replace("_", " "))
         out().print(f"{label:18} {'-' if answer in (None, '') else answer}")
 
@@ -568,8 +570,9 @@ def audit(
     table = Table("written", "kind", "what", "of", "how many", "by", box=None, pad_edge=False)
     for entry in entries:
         thing = f"{entry.thing} {str(entry.subject or '')[:ID]}".strip()
-        said = wording.act_words(entry)
-        what = f"{said} ({entry.note})" if entry.note and entry.note not in said else said
+        what = wording.act_words(entry)
+        if entry.note and entry.note not in what:  # of a question it names the model already
+            what += f" ({entry.note})"
         written = f"{entry.at:%Y-%m-%d %H:%M:%S}"
         cells = [Text(one) for one in (what, thing, wording.counted_words(entry), str(entry.by))]
         table.add_row(written, entry.kind.value, *cells)
