@@ -177,7 +177,7 @@ def test_no_request_to_a_starting_server_is_reset_or_turned_away(tmp_path: Path)
     ]
     batch = {"messages": [{"content": "The tap drips. " * 60} for _ in range(1_000)], "thread": "home"}
     seen, wrong = list[int](), list[str]()
-    with subprocess.Popen([*command, "serve", "--port", str(port)], stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen([*command, "serve", "--port", str(port)], stderr=subprocess.PIPE) as process:
         try:
             until = time.monotonic() + 60
             while time.monotonic() < until and 202 not in seen:
@@ -197,6 +197,8 @@ def test_no_request_to_a_starting_server_is_reset_or_turned_away(tmp_path: Path)
                 assert answer.status_code == 202 or answer.headers["retry-after"] == "1"
         finally:
             process.terminate()
+            _, said = process.communicate(timeout=60)
+    assert said.decode().count("\n") == 1, "where it serves; told to stop, it says nothing more"
     assert wrong == []
     assert seen[-1] == 202
     assert set(seen) <= {202, 503}
