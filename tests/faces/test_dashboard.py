@@ -238,6 +238,9 @@ def test_what_is_not_there_is_said_in_words_on_a_page(client: TestClient) -> Non
     for path in ("/users/nobody", f"{ANA}/episodes/x", f"{ANA}/threads/none", f"{ANA}/facts/x"):
         answer = client.get(path)
         assert (answer.status_code, "<h1>Not Found</h1>" in answer.text) == (404, True), path
+        assert "episodic episodes" not in answer.text, "who reads a page sits at no terminal"
+        back = "Back to <bdi>ana</bdi>" if path.startswith(ANA) else "All memories"
+        assert back in answer.text, path
 
 
 # --- corrections ------------------------------------------------------------------------------------------------

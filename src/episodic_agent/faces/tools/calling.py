@@ -88,5 +88,5 @@ def _problem(error: EpisodicError) -> str:
     >>> _problem(InvalidInput("item 1: the text is empty; give some text"))
     'the text is empty; give some text'
     """
-    told = _COMMAND.sub(lambda found: REMEDIES.get(found[1], ""), str(error))
-    return shown_name(told.removeprefix("item 1: "))  # a tool keeps one message at a time
+    problem = _COMMAND.sub(lambda found: REMEDIES.get(found[1], ""), str(error))
+    return shown_name(problem.removeprefix("item 1: "))  # a tool keeps one message at a time
