@@ -135,8 +135,8 @@ def test_the_command_lists_exports_and_refuses(run: Run) -> None:
     assert "Porto" not in str(entries) + table
     assert len(run("audit", "--json", "--limit", "1").json["entries"]) == 1
     assert {one["by"]["face"] for one in run("audit", "--by", "work", "--json").json["entries"]} == {"work"}
-    assert "nothing is kept" in run("audit", "--by", "http").err
-    assert "nothing is kept" in run("audit", "--kind", "deletion").err
+    assert "no entry is of this kind, by this caller" in run("audit", "--by", "http").err
+    assert "no entry is of this kind, by this caller" in run("audit", "--kind", "deletion").err
     assert "'write', 'model', 'deletion'" in run("audit", "--kind", "reads").error
     soon = (datetime.now(UTC) + timedelta(days=1)).isoformat()
     assert run("audit", "--since", soon, "--json").json == {"entries": []}
