@@ -1283,7 +1283,7 @@ export interface UserMemoryTrace {
   /** Return what the memory took in, concluded and let go after `since`, up to `until` (now) */
   changes(asked?: { since?: string | null; until?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<MemoryChanges>;
   /** Return who did what to the user's memory: the newest `limit` entries, newest first */
-  audit(asked?: { since?: string | null; until?: string | null; kind?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<AuditEntryPage>;
+  audit(asked?: { since?: string | null; until?: string | null; kind?: string | null; by?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<AuditEntryPage>;
   /** Return what was decided of the user's memory, by record time: the newest `limit`, newest last */
   decisions(asked?: { since?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<DecisionPage>;
 }

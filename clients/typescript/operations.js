@@ -610,8 +610,10 @@ export default {
     "since",
     "until",
     "kind",
+    "by",
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "trace.decisions": {

@@ -66,7 +66,7 @@ def test_a_replay_has_just_this_form() -> None:
             "📜 Episode history for 'memory leak' (3 episodes):",
             "",
             "• [2026-03-01] Leak found",
-            "  " + ("The worker leaks. " * 20)[:200],
+            "  " + ("The worker leaks. " * 11) + "…",
             "  Tags: memory, leak | Outcome: unknown",
             "",
             '• [2026-03-02] Dumps compared (continues from "Leak found")',
@@ -84,6 +84,7 @@ def test_seed_004_names_a_parent_by_its_id_and_marks_no_gap() -> None:
     text = replay_text("leak", TOLD, policy="seed-004")
     assert "(continues from 00000000)" in text
     assert "⋮" not in text
+    assert f"\n  {('The worker leaks. ' * 20)[:200]}\n" in text  # and cuts a summary at its 200th character
 
 
 moments = st.integers(0, 40).map(lambda n: AT + timedelta(days=n))

@@ -1,6 +1,7 @@
 """Titles, summaries and metadata taken from what was said."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -121,6 +122,45 @@ def test_courtesies_are_left_out(courtesy: str) -> None:
         (
             (
                 (
+                    "user",
+                    "The talk with the architect is moved to Monday 14:15 because she is in Porto until then",
+                ),
+            ),
+            "The talk with the architect is moved to Monday 14:15",
+        ),
+        (
+            (
+                (
+                    "user",
+                    "the kitchen with the oven and the fridge costs 12,400 euros, eleven thousand was told",
+                ),
+            ),
+            "The kitchen with the oven and the fridge costs 12,400 euros",
+        ),
+        (
+            (
+                (
+                    "user",
+                    "I finally have an appointment: Thursday at 9:30 with Dr. Amaya in Calle Sierpes 14.",
+                ),
+            ),
+            "Thursday at 9:30 with Dr. Amaya in Calle Sierpes 14",
+        ),
+        (
+            (("user", "thanks again for the help with the move yesterday"),),
+            "Thanks again for the help with the move yesterday",
+        ),
+        (
+            (("user", "danke, die Heizung geht wieder"),),
+            "Die Heizung geht wieder",
+        ),
+        (
+            (("user", "the deploy of billing is on Thursday, see the plan (https://x.example/a/b?c=1)"),),
+            "The deploy of billing is on Thursday, see the plan (x.example)",
+        ),
+        (
+            (
+                (
                     "用户",
                     "我现在漕宝路租的房子4月30到期\uff0c装修肯定来不及\uff0c想跟房东谈续两个月\uff0c怎么开口",
                 ),
@@ -139,6 +179,13 @@ def test_a_system_prompt_alone_is_no_title() -> None:
     words = encode(observe(("system", "You are a helpful assistant that books hotels for travellers.")))
     assert "helpful" not in words.title
     assert words.title
+
+
+def test_a_form_of_address_alone_is_no_keyword() -> None:
+    words = encode(observe(("user", "The dentist again! Dr. Amaya is ill, now it's Dr. Peña on Thursday.")))
+    found = [keyword.casefold() for keyword in words.metadata["keywords"]]
+    assert "amaya" in found
+    assert "dr" not in found
 
 
 def test_an_answered_question_is_the_title_not_its_answer() -> None:
@@ -228,6 +275,32 @@ def test_relative_times_are_dated(text: str, expected: str) -> None:
 def test_a_date_is_given_once_for_the_same_words() -> None:
     lines = [("Ana", "Yesterday the roof leaked."), ("Ana", "And yesterday the cellar flooded too.")]
     assert encode(observe(*lines)).summary.count("13 August 2023") == 1
+
+
+LETTERS = [
+    ("Liebe Frau Keller,\n\ndie Heizung ist seit Montag kalt.\n\nViele Grüße\nJonas", "die Heizung ist seit Montag kalt.", "Keller"),
+    ("Liebe Frau Keller,\ndie Heizung ist seit Montag kalt.", "Liebe Frau Keller, die Heizung ist seit Montag", ""),
+    ("Dear Mrs Keller,\n\nthe heating broke on Monday.\n\nKind regards,\nJonas", "the heating broke on Monday.", "Mrs"),
+    ("Chère Madame Dupont,\n\nle chauffage est froid depuis lundi.", "le chauffage est froid depuis lundi.", "Madame"),
+    ("Cari amici,\n\nil riscaldamento è rotto da lunedì.", "il riscaldamento è rotto da lunedì.", "amici"),
+    ("Уважаемая Анна Петровна,\n\nотопление сломалось в понедельник.", "отопление сломалось в понедельник.", "Анна"),
+    ("田中様、\n\n月曜日から暖房が壊れています。", "月曜日から暖房が壊れています。", "田中様"),
+    ("The heating broke on Monday,\nso the plumber comes at noon.", "broke on Monday, so the plumber comes at noon.", ""),
+    ("The heating broke on 3 May,\n\nand the plumber comes at noon.", "broke on 3 May, and the plumber comes", ""),
+    ("We need these today:\n- two litres of oat milk,\n- a kilo of rye flour,\n- fresh yeast", "oat milk. a kilo of rye flour. fresh yeast.", ""),
+    ("The plumber will come on Thursday,", "on Thursday.", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("letter", "said", "addressed"), LETTERS)
+def test_a_line_that_ends_with_a_comma_ends_no_sentence(letter: str, said: str, addressed: str) -> None:
+    text = encode(
+        observe(("user", letter), ("assistant", "The plumber was called and comes tomorrow at ten."))
+    )
+    assert said in text.summary
+    assert not re.search(r"[,，、]\s*[.。]", text.summary), text.summary
+    assert not addressed or addressed not in text.summary, "to whom it was written is no matter"
+    assert not text.title.endswith((",", "、"))
 
 
 def test_days_are_those_of_the_speakers_place() -> None:

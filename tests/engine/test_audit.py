@@ -237,6 +237,26 @@ def test_kinds_times_and_limits_narrow_it(ana: Any) -> None:
         user.trace.audit("2024-06-02", until="2024-06-01")
 
 
+def test_it_is_narrowed_to_a_face_or_a_key_however_many_others_wrote(ana: Any) -> None:
+    user, clock = ana
+    user.add(say("The first line"), thread="trip")
+    with calling(Caller("http", "k1", "write")):
+        user.threads.rename("trip", "By a key")
+    with user._at.deps.store.begin(user._at.scope) as tx:  # many of one moment, more than are read at once
+        for n in range(1_200):
+            tx.record(AuditEntry(clock.now, f"{n:x}", AuditKind.WRITE, "add", Caller("mcp")))
+    clock.now += timedelta(days=1)
+    user.threads.rename("trip", "By hand")
+    with calling(Caller("http", "k2", "admin")):
+        user.erase(thread="trip")
+    assert verbs(user.trace.audit(by="k1")) == ["threads.rename"]
+    assert verbs(user.trace.audit(by="http")) == ["threads.rename", "erase"]
+    assert verbs(user.trace.audit(by="python")) == ["add", "threads.rename"]
+    assert len(user.trace.audit(by="mcp", limit=2_000)) == 1_200
+    assert [one.by.key for one in user.trace.audit(by="k2", kind="deletion")] == ["k2"]
+    assert user.trace.audit(by="nobody") == []
+
+
 def test_a_past_tells_what_was_done_by_then(ana: Any) -> None:
     user, clock = ana
     user.add(talk(LISBON, 0), thread="trip")

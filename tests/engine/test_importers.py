@@ -114,7 +114,9 @@ def test_an_encrypted_or_damaged_archive_is_refused(run: Run, tmp_path: Path) ->
     (tmp_path / "locked.zip").write_bytes(content)
     assert "is encrypted" in run("import", tmp_path / "locked.zip").error
     (tmp_path / "half.zip").write_bytes(path.read_bytes()[: len(content) // 2])
-    assert run("import", tmp_path / "half.zip").code == 2
+    half = run("import", tmp_path / "half.zip")
+    assert half.code == 2
+    assert "half.zip is a damaged zip archive; download or copy it again" in half.error
 
 
 def test_an_archive_that_unpacks_to_far_more_is_refused(tmp_path: Path) -> None:
@@ -131,6 +133,15 @@ def test_archives_in_a_folder_are_opened(run: Run, tmp_path: Path) -> None:
     report = run("import", tmp_path, "--json").json
     assert report["format"] == "chatgpt, claude"
     assert report["added"] == 10 + 4
+
+
+def test_a_damaged_archive_in_a_folder_is_counted_and_the_rest_is_imported(run: Run, tmp_path: Path) -> None:
+    whole = zipped(SAMPLES / "chatgpt", tmp_path / "a.zip")
+    (tmp_path / "b.zip").write_bytes(whole.read_bytes()[:300])
+    report = run("import", tmp_path)
+    assert report.code == 0
+    assert "1 damaged archive" in report.err
+    assert "10 added" in report.out
 
 
 # --- dates and zones -------------------------------------------------------------------------------------

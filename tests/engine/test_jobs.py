@@ -251,6 +251,27 @@ def test_a_job_that_takes_longer_than_its_lease_keeps_it(bench: Bench) -> None:
     assert len(bench.handled) == 1
 
 
+def test_a_clock_that_leaps_takes_no_work_from_another_thread(
+    bench: Bench, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A simulation sets its clock on by a day while the background works: what it holds stays its own."""
+    bench.put("a", "b")
+    runner, begun, leapt = bench.runner(), threading.Event(), threading.Event()
+    bench.meanwhile["a"] = lambda: (begun.set(), leapt.wait(PATIENTLY))
+    background = threading.Thread(target=runner.run_due)
+    background.start()
+    assert begun.wait(PATIENTLY)
+    for _ in range(3):
+        clock.forward(days=1)
+        assert runner.run_batch() is None, "the job was taken from the thread that does it"
+    leapt.set()
+    background.join(PATIENTLY)
+    assert bench.handled == [["a", "b"]]
+    assert bench.did() == ["a", "b"]
+    assert "taken over" not in caplog.text
+    assert "no longer ours" not in caplog.text
+
+
 def test_a_renewal_that_fails_is_tried_again_at_the_next_beat(bench: Bench) -> None:
     bench.put("long")
     beats = threading.Semaphore(0)

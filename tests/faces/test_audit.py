@@ -50,12 +50,17 @@ def test_a_key_and_its_role_stand_beside_what_it_did(opened: Callable[[], Memory
         client.delete(f"{ANA}/threads/home", headers=held["admin"])
         assert client.get(f"{ANA}/audit", headers=held["write"]).status_code == 403
         page = client.get(f"{ANA}/audit", headers=held["admin"]).json()
+        past = {"as_of": NOW.isoformat()}
+        assert client.get(f"{ANA}/audit", params=past, headers=held["write"]).status_code == 403
+        assert client.get(f"{ANA}/audit", params=past, headers=held["admin"]).json() == page
+        mine = client.get(f"{ANA}/audit", params={"by": made["write"].key.id}, headers=held["admin"]).json()
     assert adds(page["items"]) == [
         {"face": "http", "key": made["write"].key.id, "role": "write", "cause": ""}
     ]
     (erased,) = [one for one in page["items"] if one["kind"] == "deletion"]
     assert erased["by"] == {"face": "http", "key": made["admin"].key.id, "role": "admin", "cause": ""}
     assert "drips" not in str(page)
+    assert {one["by"]["key"] for one in mine["items"]} == {made["write"].key.id}
 
 
 def test_it_is_read_page_by_page_and_by_kind(opened: Callable[[], Memory]) -> None:
@@ -129,7 +134,9 @@ def test_the_command_lists_exports_and_refuses(run: Run) -> None:
     assert adds(entries) == [{"face": "cli", "key": "", "role": "", "cause": ""}]
     assert "Porto" not in str(entries) + table
     assert len(run("audit", "--json", "--limit", "1").json["entries"]) == 1
-    assert "nothing is kept" in run("audit", "--kind", "deletion").err
+    assert {one["by"]["face"] for one in run("audit", "--by", "work", "--json").json["entries"]} == {"work"}
+    assert "no entry is of this kind, by this caller" in run("audit", "--by", "http").err
+    assert "no entry is of this kind, by this caller" in run("audit", "--kind", "deletion").err
     assert "'write', 'model', 'deletion'" in run("audit", "--kind", "reads").error
     soon = (datetime.now(UTC) + timedelta(days=1)).isoformat()
     assert run("audit", "--since", soon, "--json").json == {"entries": []}

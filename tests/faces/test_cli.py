@@ -387,6 +387,7 @@ def test_flush_closes_and_a_second_time_finds_nothing(filled: Run) -> None:
 
 
 def test_stats_doctor_config_and_models_speak_json(filled: Run) -> None:
+    assert re.search(r"first at +\d{4}-\d\d-\d\d \d\d:\d\d\n", filled("stats", "--user", "ana").out)
     stats = filled("stats", "--user", "ana", "--json").json
     assert (stats["observations"], stats["episodes"], stats["users"]) == (16, 3, ["ana"])
     assert filled("doctor", "--json").json == {"sound": True, "findings": []}

@@ -73,6 +73,16 @@ def test_what_the_owner_said_stands_under_one_name_in_facts_and_messages(run: Ru
 
 
 @pytest.mark.usefixtures("learned")
+def test_who_did_what_is_told_in_words_and_as_it_is_stored_to_programs(run: Run) -> None:
+    run("facts", "pin", named(run, "rent"))
+    shown = run("audit", "--limit", "1").out
+    assert "pin a fact, or take its pin off" in shown
+    assert "facts.pin" not in shown
+    assert run("audit", "--limit", "1", "--json").json["entries"][0]["verb"] == "facts.pin"
+    assert "no entry is of this kind, by this caller" in run("audit", "--by", "nobody").err
+
+
+@pytest.mark.usefixtures("learned")
 def test_a_fact_is_put_right_pinned_confirmed_and_deleted(run: Run) -> None:
     rent = named(run, "rent")
     assert run("facts", "edit", rent).code == 2

@@ -130,10 +130,10 @@ WRONG: Mapping[str, Wrong] = {
         ["add", "x", *ANA, "--ttl", "soon"], 2, ["'soon'", "a number with s, m, h, d"]
     ),
     "a negative limit": Wrong(
-        ["search", "x", "--limit", "-1", *ANA], 2, ["'--limit': -1 is not in the range"]
+        ["search", "x", "--limit", "-1", *ANA], 2, ["'--limit': -1 does not lie from 1 to"]
     ),
     "a limit in words": Wrong(
-        ["search", "x", "--limit", "ten", *ANA], 2, ["'--limit': 'ten' is not a valid"]
+        ["search", "x", "--limit", "ten", *ANA], 2, ["'--limit': 'ten' is no whole number"]
     ),
     "a filter that is none": Wrong(
         ["search", "x", "--where", "tag", *ANA], 2, ["'tag' is no filter", "field=value"]

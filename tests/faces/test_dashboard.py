@@ -17,13 +17,18 @@ from builders.web import LocalClient
 from starlette.testclient import TestClient
 
 from episodic_agent import Memory
+from episodic_agent.core.prompts import STAGES
+from episodic_agent.engine.jobs import kinds
 from episodic_agent.faces.dashboard.actions import ACTIONS, JOB_ACTIONS
 from episodic_agent.faces.dashboard.forms import TOKEN
 from episodic_agent.faces.http.app import make_app
-from episodic_agent.faces.wording import leg_words, reason, sentence
+from episodic_agent.faces.verbs import OF_USER
+from episodic_agent.faces.wording import act_words, leg_words, reason, sentence, work_words
+from episodic_agent.schemas import AuditEntry, AuditKind, Caller
 from episodic_agent.schemas.keys import Role
 
 NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
+KINDS = [value for name, value in vars(kinds).items() if name.isupper() and isinstance(value, str)]
 ANA = "/users/ana"
 HERE = "http://127.0.0.1:8765"
 
@@ -107,7 +112,14 @@ def test_every_page_is_whole_and_lets_nothing_in_from_elsewhere(client: TestClie
         "/strength",
     )
     mine = (f"/episodes/{episode}", f"/facts/{fact}", f"/erase?what=episode&name={episode}")
-    for path in ("/", "/jobs", "/usage", "/receipts", *(ANA + room for room in (*rooms, *mine))):
+    for path in (
+        "/",
+        f"{ANA}/audit",
+        "/jobs",
+        "/usage",
+        "/receipts",
+        *(ANA + room for room in (*rooms, *mine)),
+    ):
         answer = client.get(path)
         assert answer.status_code == 200, path
         assert answer.text.rstrip().endswith("</html>"), path
@@ -117,6 +129,46 @@ def test_every_page_is_whole_and_lets_nothing_in_from_elsewhere(client: TestClie
         assert not re.search(
             r'<script(?! src="/assets/)|\son\w+="|\sstyle="|(?:src|href)="(?:https?:)?//', answer.text
         )
+
+
+def test_who_did_what_is_told_in_words_and_leads_to_what_is_still_there(client: TestClient) -> None:
+    thread = client.get(f"/v1{ANA}/threads/again").json()["thread"]["id"]
+    client.patch(f"/v1{ANA}/threads/again", json={"title": "The tap"})
+    page = unescape(client.get(f"{ANA}/audit").text)
+    assert "rename a thread" in page
+    assert "threads.rename" not in page
+    assert f'href="{ANA}/threads/{thread}"><bdi>The tap</bdi>' in page
+    client.delete(f"/v1{ANA}/threads/again")
+    page = unescape(client.get(f"{ANA}/audit").text)
+    assert "erase for good" in page
+    assert "there no more" in page
+    assert f'href="{ANA}/threads/{thread}"' not in page
+    only = unescape(client.get(f"{ANA}/audit?kind=deletion&by=http").text)
+    assert "erase for good" in only
+    assert "rename a thread" not in only
+    assert "Nothing matches" in client.get(f"{ANA}/audit?until=2001-01-01").text
+    assert client.get(f"{ANA}/audit?since=2024-06-01&until=2024-06-01").text.count("<tr>") > 1  # that day too
+    kept = client.get(f"{ANA}/audit.json?by=http&kind=deletion")
+    assert "attachment" in kept.headers["content-disposition"]
+    assert [one["verb"] for one in kept.json()["entries"]] == ["erase"]
+    assert client.get(f"{ANA}/audit?since=nonsense").status_code == 400
+    assert client.get(f"{ANA}/audit?until=9999-12-31").status_code == 400  # no time a memory takes
+    assert client.get("/users/nobody/audit").status_code == 404
+    client.delete(f"/v1{ANA}")
+    assert "erase for good" in unescape(client.get(f"{ANA}/audit").text), "receipts are left"
+
+
+def test_every_call_and_all_later_work_has_words_of_its_own() -> None:
+    writing = {row.verb for row in OF_USER if row.role is not Role.READ and row.method != "GET"}
+    for verb in writing:
+        entry = AuditEntry(NOW, "1", AuditKind.WRITE, verb, Caller("http"))
+        assert act_words(entry) != verb, verb
+    for kind in KINDS:
+        assert work_words(kind) != kind, kind
+    for stage in STAGES:
+        asked = act_words(AuditEntry(NOW, "1", AuditKind.MODEL, stage, Caller("work"), note="small"))
+        assert asked.startswith("ask small ")
+        assert not asked.endswith(stage) or stage in ("skills", "facts")
 
 
 def test_an_episode_says_why_it_was_cut_and_what_else_would_do(client: TestClient) -> None:
@@ -160,13 +212,14 @@ def test_who_speaks_has_one_name_and_threads_are_chosen_by_their_titles(
             "/facts",
             f"/facts/{fact.id}",
             "/search?q=Is+Hannah+a+nurse",
+            "/audit",
             f"/episodes/{card.episode_id}",
         )
     ]
-    for page in pages[:3]:
+    for page in pages[:4]:
         assert 'ana: "My sister Hannah is a nurse."' in page
         assert "<bdi>The user:" not in page
-    assert "<b><bdi>ana</bdi></b>" in pages[3]
+    assert "<b><bdi>ana</bdi></b>" in pages[4]
     form = unescape(client.get(f"{ANA}/links").text)
     assert '<option value="family">Hannah at work (family)</option>' in form
     assert form.count(" selected>") == 1, "the two to link are not the same at first"
@@ -185,6 +238,9 @@ def test_what_is_not_there_is_said_in_words_on_a_page(client: TestClient) -> Non
     for path in ("/users/nobody", f"{ANA}/episodes/x", f"{ANA}/threads/none", f"{ANA}/facts/x"):
         answer = client.get(path)
         assert (answer.status_code, "<h1>Not Found</h1>" in answer.text) == (404, True), path
+        assert "episodic episodes" not in answer.text, "who reads a page sits at no terminal"
+        back = "Back to <bdi>ana</bdi>" if path.startswith(ANA) else "All memories"
+        assert back in answer.text, path
 
 
 # --- corrections ------------------------------------------------------------------------------------------------
@@ -390,6 +446,10 @@ def test_a_role_shows_and_allows_no_more_than_its_verbs(outside: TestClient, key
     assert "erase?" not in outside.get(f"{ANA}/threads/chat").text
     assert "role admin" in tried("erase", what="everything")
     assert outside.get(f"{ANA}/erase?what=everything").status_code == 403
+    assert "Who did what" not in outside.get(ANA).text
+    refused = outside.get(f"{ANA}/audit")
+    assert (refused.status_code, "a key of role admin" in refused.text) == (403, True)
+    assert outside.get(f"{ANA}/audit.json").status_code == 403
     for action in JOB_ACTIONS:
         sent = {TOKEN: token(outside, ANA)}
         outside.post(f"/jobs/do/{action}", data=sent, headers={"Origin": "https://memory.example"})

@@ -3,6 +3,7 @@
 `EPISODIC_TEST_SHOTS=folder` keeps a picture of each page, in light, dark and on a phone.
 """
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +15,8 @@ from builders.chats import LISBON, Clock, talk
 from builders.dashboard import HOSTILE, NOW, browser, fill, no_browser, served
 
 from episodic_agent import Memory
+from episodic_agent.engine.trace.acts import calling
+from episodic_agent.schemas import Caller
 
 pytestmark = pytest.mark.skipif(bool(no_browser()), reason=no_browser())
 MAYA = "/users/maya"
@@ -71,7 +74,7 @@ def every_page(page: Any) -> dict[str, str]:
         "thread": f"{MAYA}/threads/maya-work", "links": f"{MAYA}/links?undone=true",
         "search": f"{MAYA}/search?q={quote('When does the release go out?')}", "ask": f"{MAYA}/search",
         "facts": f"{MAYA}/facts?past=true", "fact": f"{MAYA}/facts/{facts['items'][0]['fact']['id']}",
-        "strength": f"{MAYA}/strength", "erase": f"{MAYA}/erase?what=episode&name={episode}", "jobs": "/jobs",
+        "strength": f"{MAYA}/strength", "audit": f"{MAYA}/audit", "audit-of": f"{MAYA}/audit?by=mcp", "erase": f"{MAYA}/erase?what=episode&name={episode}", "jobs": "/jobs",
         "usage": "/usage?prompt=0.5&answer=2", "receipts": "/receipts", "login": "/login", "nobody": "/?q=zzz",
     }  # fmt: skip
 
@@ -118,6 +121,34 @@ def test_what_arrives_is_announced_while_the_page_is_open(page: Any, opened: Cal
     page.get_by_text("1 new episode – show").wait_for(timeout=20_000)
     page.get_by_text("1 new episode – show").click()
     page.get_by_text("The boxes are packed").first.wait_for()
+
+
+def test_a_person_reads_who_did_what_and_narrows_it(page: Any, opened: Callable[[], Memory]) -> None:
+    with opened() as memory, calling(Caller("mcp")):
+        memory.user("maya").threads.rename("home", "The house")
+    settled(page, MAYA)
+    page.get_by_role("link", name="Who did what").click()
+    whole = page.locator("tbody tr").count()
+    page.get_by_label("By whom").select_option(label="an agent's tools (MCP)")
+    page.get_by_role("button", name="Show").click()
+    page.get_by_text("rename a thread").wait_for()
+    assert page.locator("tbody tr").count() < whole
+    page.get_by_role("link", name="The house").click()
+    page.locator("h1", has_text="The house").wait_for()
+    page.goto(f"{MAYA}/audit")
+    first = page.locator("tbody").inner_text()
+    page.get_by_role("link", name="Older").click()
+    page.get_by_role("link", name="Newest").wait_for()
+    assert page.locator("tbody").inner_text() != first
+    page.get_by_label("What").select_option("deletion")
+    page.get_by_role("button", name="Show").click()
+    page.get_by_text("Nothing matches").wait_for()
+    with page.expect_download() as kept:
+        page.goto(f"{MAYA}/audit")
+        page.get_by_role("link", name="Download").click()
+    entries = json.loads(Path(kept.value.path()).read_text("utf-8"))["entries"]
+    assert len(entries) > whole
+    assert "mcp" in {one["by"]["face"] for one in entries}
 
 
 # --- every page ----------------------------------------------------------------------------------------------

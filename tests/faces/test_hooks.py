@@ -5,6 +5,7 @@ import json
 import os
 import stat
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from builders.commands import Outcome, Run
 
 from episodic_agent.faces.hooks.agents import AGENTS
+from episodic_agent.faces.hooks.events import read_event
 
 RECORDED = Path(__file__).parents[1] / "data" / "hooks"
 PROMPT = "The login test is flaky because the clock is mocked in the wrong place"
@@ -57,11 +59,32 @@ def recorded(agent: str, folder: Path, session: str | None = None) -> list[dict[
     return [event | ({"session_id": session} if session else {}) for event in events]
 
 
+NOW = datetime(2026, 3, 2, tzinfo=UTC)
+
+
 def settings_of(agent: str, home: Path) -> Path:
     return AGENTS[agent].file(home)
 
 
 # --- the events ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("prompt", "topic"),
+    [
+        ("The login test is flaky, it fails one time in five. We use pytest-randomly and xdist.", "The login test is flaky, it fails one time in five"),
+        ("Hi. Why does the login test fail one time in five? It did not before the release of May.", "Hi. Why does the login test fail one time in five?"),
+        ("make the " + "very " * 20 + "long line short", "make the " + "very " * 13 + "very…"),
+        ("fix the bug\nin the login", "fix the bug"),
+    ],
+)  # fmt: skip
+def test_the_topic_of_a_session_is_a_line_or_a_sentence_and_says_where_it_is_cut(
+    prompt: str, topic: str
+) -> None:
+    event = read_event(
+        "claude-code", "UserPromptSubmit", json.dumps({"session_id": "s", "prompt": prompt}), NOW
+    )
+    assert event.topic == topic
 
 
 @pytest.mark.parametrize("agent", AGENTS)

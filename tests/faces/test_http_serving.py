@@ -26,7 +26,7 @@ from episodic_agent import Memory
 from episodic_agent.faces.http import serving
 from episodic_agent.faces.http.app import make_app
 from episodic_agent.faces.http.draining import EndOfService
-from episodic_agent.faces.http.opening import answering
+from episodic_agent.faces.http.opening import answering, listen
 from episodic_agent.faces.http.serving import DrainingServer, Impatient
 from episodic_agent.wiring import utc_now
 
@@ -100,9 +100,8 @@ def test_who_sends_no_request_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_while_the_memory_is_opened_it_lives_and_is_not_ready() -> None:
-    port = free_port()
-    with answering("127.0.0.1", port):
-        url = f"http://127.0.0.1:{port}"
+    with listen("127.0.0.1", 0) as listener, answering(listener):
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         assert httpx2.get(f"{url}/healthz").json() == {"status": "ok"}
         for answer in (
             httpx2.get(f"{url}/readyz"),
@@ -111,8 +110,98 @@ def test_while_the_memory_is_opened_it_lives_and_is_not_ready() -> None:
             assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
             assert answer.headers["content-type"] == "application/problem+json"
             assert "being opened" in answer.json()["detail"]
-    with socket.create_server(("127.0.0.1", port)):
-        pass  # the port is free again
+
+
+def test_who_comes_while_the_memory_is_opened_waits_for_whoever_serves() -> None:
+    with listen("127.0.0.1", 0) as listener:
+        with answering(listener):
+            pass
+        with socket.create_connection(listener.getsockname(), 10) as early:
+            early.sendall(b"GET / HTTP/1.1")
+            taken, _ = listener.accept()  # it was neither refused nor reset
+            with taken:
+                assert taken.recv(3) == b"GET"
+
+
+LARGE = b"x" * (3 << 20)
+
+
+def answer_to(address: tuple[str, int], head: str, body: bytes) -> bytes:
+    """Send a request whole before anything is read, as most clients do; return all that came back."""
+    with socket.create_connection(address, 20) as client:
+        client.sendall(f"POST /v1/users/ana/messages HTTP/1.1\r\nHost: 127.0.0.1\r\n{head}\r\n\r\n".encode())
+        for begin in range(0, len(body), 1 << 16):
+            client.sendall(body[begin : begin + (1 << 16)])  # reset where the other end closed unread
+        came = b""
+        while some := client.recv(1 << 16):
+            came += some
+        return came
+
+
+def test_a_refused_body_is_read_so_that_its_answer_arrives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head = f"Content-Length: {len(LARGE)}"
+    with listen("127.0.0.1", 0) as listener, answering(listener):
+        came = answer_to(listener.getsockname(), head, LARGE)
+    assert came.startswith(b"HTTP/1.0 503")
+    assert b"Retry-After: 1" in came
+    assert b"being opened" in came
+    monkeypatch.setattr(serving, "PAUSE", 20.0)
+    memory = Memory.open(tmp_path / "memory.db", embedder="none")
+    with running(memory) as (server, url, _):
+        address = ("127.0.0.1", int(url.rpartition(":")[2]))
+        tall = answer_to(address, f"Content-Length: {2 * len(LARGE)}", LARGE * 2)
+        assert tall.startswith(b"HTTP/1.1 413")
+        assert b"send less at once" in tall
+        foreign = answer_to(address, f"Origin: http://evil.example\r\n{head}", LARGE)
+        assert foreign.startswith(b"HTTP/1.1 403")
+        server.handle_exit(signal.SIGTERM, None)
+        late = answer_to(address, head, LARGE)
+        assert late.startswith(b"HTTP/1.1 503")
+        assert b"retry-after: 2" in late
+        assert b"send this again" in late
+
+
+def test_no_request_to_a_starting_server_is_reset_or_turned_away(tmp_path: Path) -> None:
+    """From the first connection on each batch gets an answer: not ready, then accepted."""
+    port = free_port()
+    command = [
+        sys.executable,
+        "-m",
+        "episodic_agent",
+        "--db",
+        str(tmp_path / "memory.db"),
+        "--embedder",
+        "none",
+    ]
+    batch = {"messages": [{"content": "The tap drips. " * 60} for _ in range(1_000)], "thread": "home"}
+    seen, wrong = list[int](), list[str]()
+    with subprocess.Popen([*command, "serve", "--port", str(port)], stderr=subprocess.PIPE) as process:
+        try:
+            until = time.monotonic() + 60
+            while time.monotonic() < until and 202 not in seen:
+                try:
+                    answer = httpx2.post(
+                        f"http://127.0.0.1:{port}/v1/users/ana/messages",
+                        json=batch,
+                        headers={"Idempotency-Key": "k"},
+                        timeout=30,
+                    )
+                except httpx2.TransportError as error:
+                    if seen or not isinstance(error, httpx2.ConnectError):
+                        wrong.append(repr(error))
+                    time.sleep(0.005)
+                    continue
+                seen.append(answer.status_code)
+                assert answer.status_code == 202 or answer.headers["retry-after"] == "1"
+        finally:
+            process.terminate()
+            _, said = process.communicate(timeout=60)
+    assert said.decode().count("\n") == 1, "where it serves; told to stop, it says nothing more"
+    assert wrong == []
+    assert seen[-1] == 202
+    assert set(seen) <= {202, 503}
 
 
 def test_while_a_schema_is_brought_up_to_date_the_command_is_not_ready(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ WRONG: dict[str, list[tuple[dict[str, Any], str]]] = {
                     ({"session_id": "x", "outcome": "great"}, "one of success")],
     "get_facts": [({"limit": 0}, "lies from 1"), ({"category": "mood"}, "one of identity"), ({"query": " "}, "empty")],
     "list_threads": [({"limit": 1000}, "lies from 1"), ({"all": True}, "takes no argument")],
-    "explain_memory": [({}, "needs 'episode_id'"), ({"episode_id": "nonsense"}, "error:"),
+    "explain_memory": [({}, "needs 'episode_id'"), ({"episode_id": "nonsense"}, "recent_memory and search_memory tell the ids"),
                        ({"episode_id": "00000000-0000-0000-0000-000000000001"}, "no episode")],
     "forget_memory": [({}, "name one of"), ({"confirm": "yes", "thread": "chat"}, "of type boolean"), ({"thread": "nowhere"}, "no thread")],
 }  # fmt: skip
@@ -170,6 +170,7 @@ def test_forgetting_shows_before_it_erases(told: Memory) -> None:
     preview = tools.answer("forget_memory", {"episode_id": episode})
     assert preview.data["erased"] is False
     assert "confirm=true" in preview.text
+    assert "1 episode, " in preview.text, "one of a thing is one"
     assert first_episode(told) == episode
     done = tools.answer("forget_memory", {"episode_id": episode, "confirm": True})
     assert done.data["erased"] is True

@@ -21,6 +21,7 @@ FEW_FACTS: Final = 20  # of an answer (seed 003)
 Form: TypeAlias = Literal["default", "context-2027-02", "context-2027-01", "seed-002"]  # of a context
 RESOLUTIONS: Final = ("micro", "meso", "macro")  # of a section's words
 SESSION_STATES: Final = ("open", "closed", "abandoned")
+LATER: Final = "give a later moment: it counts when something was told to the memory, not when it was said"
 FORMS: Final[tuple[Form, ...]] = get_args(Form)
 Progress: TypeAlias = Callable[[int], None]
 

@@ -6,6 +6,7 @@ Every refusal is a problem document (RFC 9457).
 import asyncio
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ LARGEST: Final = 4 << 20  # bytes of a request
 MOST_BODIES: Final = 64  # requests with a body at the same time: each is whole in memory until it is answered
 SLOWEST: Final = 20.0  # seconds a request's body may take to arrive
 PROBLEM: Final = "application/problem+json"
+LINGERS: Final = (2 * LARGEST, 2.0)  # bytes and seconds of a body that is refused and still read
 SOON: Final = "1"  # seconds after which a caller may try again
 
 
@@ -58,7 +60,7 @@ class LocalOnly:
         if scope["type"] == "http":
             refused = refusal(header_values(scope, b"host"), header_values(scope, b"origin"))
             if refused is not None:
-                await refuse(send, *refused)
+                await refuse(send, *refused, rest=body_of(scope, receive))
                 return
         await self._app(scope, receive, send)
 
@@ -99,14 +101,14 @@ class Bounded:
         if any(
             said.isdigit() and int(said) > self._largest for said in header_values(scope, b"content-length")
         ):
-            await self._too_large(send)
+            await self._too_large(send, receive)
             return
         if self._held >= self._most:
             detail = (
                 f"{plural(self._held, 'request is', 'requests are')} being answered already; "
                 f"try again in {SOON} s"
             )
-            await refuse(send, HTTPStatus.SERVICE_UNAVAILABLE, detail)
+            await refuse(send, HTTPStatus.SERVICE_UNAVAILABLE, detail, rest=receive)
             return
         self._held += 1
         try:
@@ -126,7 +128,7 @@ class Bounded:
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             async with asyncio.timeout(self._slowest):
-                body = await self._read(receive)
+                body, more = await self._read(receive)
         except TimeoutError:
             detail = f"the request did not arrive within {self._slowest:g} s; send it again, faster"
             await refuse(send, HTTPStatus.REQUEST_TIMEOUT, detail)
@@ -134,7 +136,7 @@ class Bounded:
         if body is None:
             return
         if len(body) > self._largest:
-            await self._too_large(send)
+            await self._too_large(send, receive if more else None)
             return
         full: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -143,21 +145,24 @@ class Bounded:
 
         await self._app(scope, again, send)
 
-    async def _read(self, receive: Receive) -> bytes | None:
-        """Return the body, or its beginning where it is too large; None where the caller went away."""
+    async def _read(self, receive: Receive) -> tuple[bytes | None, bool]:
+        """Return the body, or its beginning where it is too large, and whether there is more of it.
+
+        None stands for it where the caller went away.
+        """
         body = bytearray()
         more = True
         while more and len(body) <= self._largest:
             message = await receive()
             if message["type"] != "http.request":
-                return None
+                return None, False
             body += message.get("body", b"")
             more = message.get("more_body", False)
-        return bytes(body)
+        return bytes(body), more
 
-    async def _too_large(self, send: Send) -> None:
+    async def _too_large(self, send: Send, rest: Receive | None) -> None:
         detail = f"the request is larger than {self._largest} bytes; send less at once"
-        await refuse(send, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail)
+        await refuse(send, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail, rest=rest)
 
 
 def header_values(scope: Scope, name: bytes) -> list[str]:
@@ -173,8 +178,19 @@ def _has_body(scope: Scope) -> bool:
     return bool(header_values(scope, b"transfer-encoding")) or any(value != "0" for value in texts)
 
 
-async def refuse(send: Send, status: HTTPStatus, detail: str, more: Mapping[str, str] | None = None) -> None:
-    """Answer with a problem document and close: what is left of the request is read by nobody."""
+async def refuse(
+    send: Send,
+    status: HTTPStatus,
+    detail: str,
+    more: Mapping[str, str] | None = None,
+    *,
+    rest: Receive | None = None,
+) -> None:
+    """Answer with a problem document and close; `rest` is what still brings a body that nobody reads.
+
+    A connection that is closed with something unread is reset, and a caller that still sends may lose the
+    answer with it: what comes is thrown away for a moment, and only then it is closed.
+    """
     body = json.dumps(problem_document(status, detail)).encode()
     headers: Mapping[str, Any] = {
         "content-type": PROBLEM,
@@ -185,4 +201,25 @@ async def refuse(send: Send, status: HTTPStatus, detail: str, more: Mapping[str,
     }
     encoded = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": int(status), "headers": encoded})
+    if rest is not None:
+        await send({"type": "http.response.body", "body": body, "more_body": True})
+        await _thrown_away(rest)
+        body = b""
     await send({"type": "http.response.body", "body": body})
+
+
+async def _thrown_away(receive: Receive) -> None:
+    """Read what is left of a body, `LINGERS` bytes and seconds of it at most."""
+    size, seconds = LINGERS
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            while size > 0:
+                message = await receive()
+                if message["type"] != "http.request" or not message.get("more_body", False):
+                    return
+                size -= len(message.get("body", b""))
+
+
+def body_of(scope: Scope, receive: Receive) -> Receive | None:
+    """Return what brings the body of a request, for `refuse`; None where none follows."""
+    return receive if _has_body(scope) else None

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from episodic_agent.core.facts.speakers import OWNER, as_prompted, speaker_of
 from episodic_agent.core.language import plural
+from episodic_agent.data import texts
 from episodic_agent.showing import clipped
 
 if TYPE_CHECKING:
+    from episodic_agent.schemas import AuditEntry, Caller
     from episodic_agent.schemas.decisions import Decision
 
 _CUES: Final[Mapping[str, str]] = {  # of the policy `default`, which names them shortly
@@ -38,6 +40,7 @@ _LEGS: Final[Mapping[str, str]] = {  # what a score is the sum of
     "summary": "its summary",
 }
 _SCORED: Final = re.compile(r"\b([a-z][a-z_]*) (-?\d\.\d\d)(?=[,)])")
+_TOLD_FIRST: Final = ("observations", "episodes", "threads", "summaries", "decisions", "vectors", "skills")
 TITLE: Final = 28  # characters of what a decision is about
 _REASONS: Final[Mapping[str, str]] = {
     "": "the thread begins",
@@ -84,6 +87,71 @@ _VERDICTS: Final[Mapping[tuple[str, str], str]] = {
     ("thread", "opens"): "a new one",
     ("thread", "reopens"): "one opened again",
 }
+
+FACES: Final[Mapping[str, str]] = {  # who calls
+    "python": "a program in Python",
+    "cli": "the command line",
+    "http": "the HTTP service",
+    "dashboard": "the dashboard",
+    "mcp": "an agent's tools (MCP)",
+    "work": "later work",
+}
+
+
+def work_words(kind: str) -> str:
+    """Say what a kind of later work does.
+
+    >>> work_words("encode"), work_words("mine")
+    ('give an episode its title and summary', 'mine')
+    """
+    return texts("wording/audit.work").get(kind, kind)
+
+
+def act_words(entry: "AuditEntry") -> str:
+    """Say what an entry of the audit was: a call, later work, or a question to a language model."""
+    if entry.kind == "model":
+        return f"ask {entry.note or 'a language model'} {_asked(entry.verb)}"
+    called = None if entry.by.face == "work" else texts("wording/audit.calls").get(entry.verb)
+    return called or work_words(entry.verb)
+
+
+def _asked(stage: str) -> str:
+    return texts("wording/audit.asked").get(stage, stage)
+
+
+def caller_words(caller: "Caller") -> str:
+    """Say who did something, as the audit tells it.
+
+    >>> from episodic_agent.schemas import Caller
+    >>> caller_words(Caller("http", "3fa2", "write")), caller_words(Caller(""))
+    ('the HTTP service, key 3fa2 (write)', 'not kept')
+    """
+    face = FACES.get(caller.face, caller.face) or "not kept"
+    return f"{face}, key {caller.key} ({caller.role})" if caller.key else face
+
+
+def counted_words(entry: "AuditEntry") -> str:
+    """Say how many of what an entry of the audit counts, as people call it."""
+    return entry.summary.replace("observation", "message")
+
+
+def erased_words(counts: Mapping[str, int]) -> str:
+    """Say what an erasure counted, what matters most first.
+
+    >>> erased_words({"stays": 1, "observations": 3})
+    '3 observations, 1 stay'
+    """
+    order = [*(n for n in _TOLD_FIRST if n in counts), *(n for n in counts if n not in _TOLD_FIRST)]
+    return ", ".join(plural(counts[name], _single(name), name) for name in order) or "nothing"
+
+
+def _single(name: str) -> str:
+    """Return the name of one of those that are counted.
+
+    >>> _single("summaries"), _single("stays")
+    ('summary', 'stay')
+    """
+    return f"{name.removesuffix('ies')}y" if name.endswith("ies") else name.removesuffix("s")
 
 
 def reason(name: str) -> str:

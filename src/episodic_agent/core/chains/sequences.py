@@ -172,12 +172,20 @@ def _lines(episode: ReplayedEpisode, policy: str) -> list[str]:
     day = episode.start_at.strftime("%Y-%m-%d") if episode.start_at is not None else UNDATED
     lines = [f"• [{day}] {harmless(episode.title) or UNTITLED}{_continues(episode, policy)}"]
     if episode.summary:
-        lines.append(f"  {harmless(episode.summary[:LONGEST_SUMMARY])}")
+        lines.append(f"  {harmless(_begun(episode.summary, policy))}")
     if episode.metadata.tags:
         lines.append(
             f"  Tags: {harmless(', '.join(episode.metadata.tags))} | Outcome: {episode.metadata.outcome}"
         )
     return lines
+
+
+def _begun(summary: str, policy: str) -> str:
+    """Return a summary, or where it is too long its beginning, up to a whole word."""
+    begun = summary[:LONGEST_SUMMARY]
+    if policy == SEED or len(summary) <= LONGEST_SUMMARY:
+        return begun
+    return begun[: max(begun.rfind(" "), LONGEST_SUMMARY // 2)].rstrip(" ,;:") + " …"
 
 
 def _continues(episode: ReplayedEpisode, policy: str) -> str:

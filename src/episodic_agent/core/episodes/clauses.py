@@ -20,7 +20,9 @@ _TOOL_RESULT: Final = 160
 _FENCE: Final = re.compile(r"```[ \t]*(\w*)[^\n]*\n.*?(?:```|\Z)", re.DOTALL)
 _MARKED: Final = re.compile(r"[\[<*_`~#{\\]")  # what no plain text holds: spares it all the rest
 _LINK: Final = re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)")
-_URL: Final = re.compile(r"https?://(?:www\.)?([^\s/)\]]+)\S*")
+_URL: Final = re.compile(  # a bracket or a sign behind an address is none of it
+    r"https?://(?:www\.)?([^\s/)\]]+)(?:\([^\s()]*\)|[^\s()\]])*?(?=[.,;:!?]{0,3}(?:[\s)\]]|$))"
+)
 _TAG: Final = re.compile(r"</?[a-zA-Z][^<>]{0,80}>|\{[a-z_]{3,20}\}")  # and {laughs} of transcripts
 _EMPHASIS: Final = re.compile(r"[*_~`]+")
 _HEADING: Final = re.compile(r"^\s{0,3}#{1,6}\s+|^\s*\*\*[^*]{1,80}\*\*:?\s*$")
@@ -40,6 +42,8 @@ _CODE_SIGN: Final = re.compile(r"[{};=(]")  # what every line of code in that se
 _NO_LETTER: Final = bytes(range(128)).translate(None, f"{ascii_letters} ".encode())
 _SPACES: Final = re.compile(r"\s+")
 _FORMULA: Final = re.compile(r"\\[()\[\]]|\$\$")
+_COMMAS: Final = (",", "，", "、", "،", "՝")
+_UNSPACED: Final = ("，", "、")  # of languages that write no spaces
 _STRAY_STOP: Final = re.compile(r"([。！？])[。]+")
 
 
@@ -162,8 +166,8 @@ def _of_message(place: int, observation: Observation, language: str) -> list[Cla
     clauses: list[Clause] = []
     # assistants write at length about what users say in a word
     trust = 0.85 if observation.actor.casefold() in ASSISTANTS else 1.0
-    for line in tame(observation.text, phrasebook(language).code).splitlines():
-        if not line.strip() or _TABLE.match(line) or (_CODE_SIGN.search(line) and _CODE_LINE.search(line)):
+    for line in _whole_lines(tame(observation.text, phrasebook(language).code), language):
+        if _says_nothing(line):
             continue
         # items and headings list what a sentence before them says in one breath
         item = _ITEM.match(line)
@@ -174,6 +178,62 @@ def _of_message(place: int, observation: Observation, language: str) -> list[Cla
             if len(clauses) >= _MOST:
                 return clauses
     return clauses
+
+
+def _says_nothing(line: str) -> bool:
+    """Tell whether a line is blank, a rule or row of a table, or code."""
+    return bool(
+        not line.strip() or _TABLE.match(line) or (_CODE_SIGN.search(line) and _CODE_LINE.search(line))
+    )
+
+
+def _whole_lines(text: str, language: str) -> list[str]:
+    r"""Return the lines of a message; one that ends with a comma goes on with the next that says something.
+
+    A comma ends no sentence in any language. Where a letter begins with such a line, it says to whom: it is
+    left out, as a greeting is.
+
+    >>> _whole_lines("Dear Mrs Keller,\n\nthe tap drips,\nand the floor is wet.", "en")
+    ['', 'the tap drips, and the floor is wet.']
+    """
+    lines = text.splitlines()
+    if not any(line.rstrip().endswith(_COMMAS) for line in lines):
+        return lines
+    first = next((n for n, line in enumerate(lines) if line.strip()), 0)
+    if _addresses(lines[first:], language):
+        lines = lines[first + 1 :]
+    merged: list[str] = []
+    open_at = -1  # the line that waits for its end
+    for line in lines:
+        goes_on = open_at >= 0 and not _says_nothing(line) and not _begins_anew(line)
+        if goes_on:
+            begun = merged[open_at].rstrip()
+            merged[open_at] = f"{begun}{'' if begun.endswith(_UNSPACED) else ' '}{line.strip()}"
+        else:
+            merged.append(line)
+        if line.strip():
+            at = open_at if goes_on else len(merged) - 1
+            open_at = at if line.rstrip().endswith(_COMMAS) and not _says_nothing(line) else -1
+    return merged
+
+
+def _begins_anew(line: str) -> bool:
+    """Tell whether a line cannot be the rest of another: an item of a list, a heading, a quotation."""
+    return _ITEM.match(line) is not None or line.lstrip()[:1] in ("#", ">", "|")
+
+
+def _addresses(lines: Sequence[str], language: str) -> bool:
+    """Tell whether a letter begins here with a line that only says to whom, and goes on below.
+
+    Such a line is short, ends with a comma, and stands apart.
+    """
+    line = lines[0].strip()
+    if not line.endswith(_COMMAS) or len(line) > _SHORT_TALK or _begins_anew(line):
+        return False
+    if not any(map(str.strip, lines[1:])) or lines[1].strip() or any(map(str.isdigit, line)):
+        return False
+    terms = len(line) - 1 if line.endswith(_UNSPACED) else len(tokens(line, language or None))
+    return not any(comma in line[:-1] for comma in _COMMAS) and terms <= _FEW_TERMS
 
 
 def _joined_at_ordinals(pieces: Sequence[str], language: str) -> list[str]:

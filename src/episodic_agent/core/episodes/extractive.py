@@ -27,6 +27,7 @@ from episodic_agent.schemas import Json, Kind, Observation, Vector
 
 _SAMPLE: Final = 200  # characters of each message that its language is guessed from
 _TITLE_FALLBACK: Final = 60
+_GOING_ON: Final = " ,，、،՝–—"  # what a text does not end with
 _NUMERAL: Final = 0.4  # share of its weight that a number keeps in a title
 _KEYWORDS: Final = 8  # of an episode of steps: the things most of it is about
 
@@ -139,8 +140,9 @@ def _lead(observation: Observation, asks: bool, book: Phrasebook) -> str:
 
 
 def _finished(text: str) -> str:
-    """End a sentence with a full stop where it has no end of its own."""
+    """End a sentence with a full stop where it has no end of its own, in place of a comma or dash."""
     # without one, an embedder's tokens and a reader's eyes run two speakers together
+    text = text.rstrip(_GOING_ON) or text
     if text[-1] in ".!?…。！？؟)）]:：”\"'":
         return text
     written = script(text)

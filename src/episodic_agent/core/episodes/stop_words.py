@@ -27,6 +27,12 @@ def weak() -> frozenset[str]:
 
 
 @cache
+def abbreviated() -> frozenset[str]:
+    """Return the folded words written with a stop that ends nothing: "Dr. Peña"."""
+    return listed_words("language/fillers.stopped")
+
+
+@cache
 def han_run() -> re.Pattern[str]:
     """Return what breaks a run of Chinese or Japanese characters into pieces that may be names."""
     breaks = sorted(text("language/weak.han_breaks").split(), key=len, reverse=True)

@@ -10,6 +10,7 @@ from typing import Final
 from episodic_agent.core.boundary.conversation.cues.speech import speech
 from episodic_agent.core.episodes.clauses import Clause
 from episodic_agent.core.episodes.languages import ASSISTANTS, PROMPTS, SOURCES, UNSPACED
+from episodic_agent.core.episodes.stop_words import abbreviated
 from episodic_agent.core.language import script, tokens
 from episodic_agent.data import listed_words
 
@@ -24,6 +25,7 @@ _ANSWERING: Final = 0.5  # what an assistant says answers what the episode is ab
 _MAIN: Final = 2.0  # a sentence begins with its main clause
 _SOURCE: Final = 0.05  # tools and notices only where nobody else says anything
 _BORDER: Final = re.compile(
+    r"(?!(?<=\d)[,:]\d)"  # a sign between two digits is part of a time or a number: 9:30, 1,200
     r"[,;:!?\uff0c\uff1b\uff1a\uff01\uff1f、。…]+\s*|(?<=[^\W\d])[.]\s+|\s[-–—|]+\s|"
     r"\s*[()\[\]“”„\"\uff08\uff09]\s*"
 )
@@ -98,7 +100,7 @@ def cut(text: str, weights: Mapping[str, float], language: str) -> str:
     longest = _LONGEST_RUN if script(plain) in UNSPACED else LONGEST
     if len(plain) <= longest:
         return _titled(_closed(plain, text))
-    borders = [0, *(m.end() for m in _BORDER.finditer(plain)), len(plain)]
+    borders = [0, *(m.end() for m in _BORDER.finditer(plain) if not _abbreviates(m)), len(plain)]
     stretches = [plain[a:b] for a, b in combinations(sorted(set(borders)), 2) if 0 < b - a <= longest + 2]
     bare = [_bare(stretch, language) for stretch in stretches]
     stretches = [s for s in bare if s and len(s) <= longest and _paired(s)]
@@ -111,6 +113,14 @@ def cut(text: str, weights: Mapping[str, float], language: str) -> str:
     if best and len(set(tokens(best, language or None))) > 1:
         return _titled(best)
     return _titled(_joined(plain, longest) or _cut_off(plain, longest))
+
+
+def _abbreviates(border: re.Match[str]) -> bool:
+    """Tell whether a stop belongs to the word before it: "Dr. Peña" is no end of a clause."""
+    if border.group()[0] != ".":
+        return False
+    word = border.string[: border.start()].rsplit(None, 1)[-1]
+    return word.casefold().strip(_ENDS) in abbreviated()
 
 
 def _joined(text: str, longest: int) -> str:

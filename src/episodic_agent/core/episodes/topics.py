@@ -10,7 +10,7 @@ from typing import Final
 
 from episodic_agent.core.episodes.clauses import Clause
 from episodic_agent.core.episodes.languages import UNSPACED, is_function_word, phrasebook
-from episodic_agent.core.episodes.stop_words import han_run, light, weak
+from episodic_agent.core.episodes.stop_words import abbreviated, han_run, light, weak
 from episodic_agent.core.language import fold, script, tokens
 from episodic_agent.data import listed_words, texts
 
@@ -206,7 +206,7 @@ def _kind(piece: str, language: str) -> str:
             return "t" if piece == "to" else letter
     if is_function_word(piece, language) or folded.split("'")[0] in light():
         return "b"
-    if folded in weak() or piece.isdecimal():
+    if folded in weak() or folded in abbreviated() or piece.isdecimal():
         return "w"
     if len(piece) == 1 or _is_verb(plain, language):
         return "b"

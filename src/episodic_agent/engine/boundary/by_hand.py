@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from episodic_agent.core.boundary.contract import Boundary, Input
+from episodic_agent.core.language import plural
 from episodic_agent.engine.boundary.explain import HAND, JOINED, recorded_drains
 from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.errors import InvalidInput
@@ -92,7 +93,8 @@ def change_of(tx: Transaction, frame: Frame, edit: HandEdit) -> HandChange:
 def _cut(tx: Transaction, stored: Sequence[Episode], frame: Frame, edit: HandEdit) -> HandChange:
     seq = edit.seq
     if seq >= frame.next_seq:
-        raise InvalidInput(f"the thread has {frame.next_seq} messages, from 0: none has the number {seq}")
+        counted = plural(frame.next_seq, "message")
+        raise InvalidInput(f"the thread has {counted}, counted from 0: none has the number {seq}")
     if seq == frame.first_seq or any(seq == episode.first_seq for episode in stored):
         raise InvalidInput(f"an episode begins with message {seq} already; nothing is to be cut there")
     owner = next((e for e in stored if e.first_seq < seq <= e.last_seq), None)

@@ -18,7 +18,7 @@ from episodic_agent.core.language.windows import windows
 from episodic_agent.core.links.outcomes import reminds
 from episodic_agent.core.prompts import thread_link
 from episodic_agent.core.threads import is_reply
-from episodic_agent.engine.arguments import FORMS, Form, clean_name
+from episodic_agent.engine.arguments import FORMS, LATER, Form, clean_name
 from episodic_agent.engine.context.gathering import situation
 from episodic_agent.engine.context.prompting import prompt, source_of
 from episodic_agent.engine.deps import Deps
@@ -349,7 +349,7 @@ def context_of(
         note = f"nothing is remembered of {scope.user_id!r} yet"
         if as_of is not None:
             moment = f"{as_of:%Y-%m-%d %H:%M %Z}"
-            note = f"nothing was known of {scope.user_id!r} before {moment}; give a later moment"
+            note = f"nothing was known of {scope.user_id!r} before {moment}; {LATER}"
         return replace(context, notes=(*context.notes, note))
     return context
 

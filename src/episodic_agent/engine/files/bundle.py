@@ -69,9 +69,9 @@ def _in_folder(path: Path, stack: ExitStack, limits: IntakeLimits) -> Iterator[B
         name = file.relative_to(path).as_posix()
         if _HIDDEN.search(name) or not file.is_file():
             continue
-        if file.suffix.lower() == ".zip":
+        if file.suffix.lower() == ".zip" and zipfile.is_zipfile(file):
             yield from _in_archive(file, f"{name}/", stack, limits)
-        elif _may_hold_talk(name):
+        elif file.suffix.lower() == ".zip" or _may_hold_talk(name):  # a damaged one is counted
             yield BundledFile(name, file)
 
 

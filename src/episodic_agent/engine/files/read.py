@@ -39,6 +39,7 @@ _OWN_KEYS: Final = frozenset(
      "tool_call_id", "call_id", "arguments", "input", "result", "output", "error", "calls", "parts", "format")
 )  # fmt: skip
 _NEAR: Final = 3  # levels
+_ARCHIVE: Final = "PK\x03\x04"  # what a zip archive begins with; a whole one is opened before it comes here
 _HTML: Final = re.compile(r"\s*<(?:!doctype html|html)", re.IGNORECASE)
 
 
@@ -170,6 +171,8 @@ def _format(opened: Opened, seen: Glimpse) -> Format:
         )
     if transcript.opens_with_message(text, timed=False):
         return Format.TRANSCRIPT
+    if text.startswith(_ARCHIVE):
+        raise InvalidInput(f"{opened.path} is a damaged zip archive; download or copy it again")
     raise InvalidInput(f"{opened.path} is in no format this can read; accepted: {ACCEPTED}")
 
 

@@ -71,8 +71,8 @@ def _parts(bundle: Bundle, reading: ReadingOptions, encoding: str | None) -> lis
             parts.append(SourcePart(known.name, known.label, records))
     if not parts:
         raise InvalidInput(_nothing(bundle, refused))
-    for _ in refused:
-        reading.leave_out("file without talk")
+    for name in refused:
+        reading.leave_out("damaged archive" if name.lower().endswith(".zip") else "file without talk")
     return parts
 
 

@@ -18,8 +18,9 @@ log = logging.getLogger(__name__)
 class HeldJobs:
     """What of one claim is neither done nor given back yet."""
 
-    def __init__(self, scope: Scope, jobs: Sequence[Job]) -> None:
+    def __init__(self, scope: Scope, jobs: Sequence[Job], claimed_at: datetime) -> None:
         self.scope = scope
+        self.renewed_at = claimed_at
         self.jobs: tuple[Job, ...] = tuple(jobs)  # replaced as a whole: the heartbeat reads it meanwhile
         self.ticks = 0
         self._lock = threading.Lock()
@@ -70,13 +71,26 @@ class Heartbeat:
             for held in due:
                 self._renew(held)
 
+    def follow(self, now: datetime) -> None:
+        """Renew what is held where half a lease went by unrenewed.
+
+        Beats wait by the machine's time, leases end by the memory's clock, and one that is set on, or tells a
+        story, leaps over them. Whoever claims by it does this before, or takes the work of other threads of
+        its process away.
+        """
+        with self._lock:
+            behind = [held for held in self._held if now - held.renewed_at > self._lease / 2]
+        for held in behind:
+            self._renew(held)
+
     def _renew(self, held: HeldJobs) -> None:
-        jobs = held.jobs
+        jobs, now = held.jobs, self._clock()
         try:
-            ours = self._store.renew(held.scope, jobs, now=self._clock(), lease=self._lease) if jobs else ()
+            ours = self._store.renew(held.scope, jobs, now=now, lease=self._lease) if jobs else ()
         except EpisodicError as error:
             log.warning("leases of %d jobs could not be renewed, trying again: %s", len(jobs), error)
             return
+        held.renewed_at = now
         identifiers = {job.id for job in ours}
         still = {job.id for job in held.jobs}  # what ended while we asked is not lost
         lost = [job for job in jobs if job.id not in identifiers and job.id in still]

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from contextvars import copy_context
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Final, Literal
 
 from episodic_agent.engine.jobs.operations import IMPORTS, Operation
@@ -28,10 +29,19 @@ _GONE: Final = "the process that imported it ended; send the file again: it goes
 _BROKE: Final = "it broke off; the log of the process that imported it says where"
 
 
+def by_its_name(problem: str, file: Path) -> str:
+    """Return what is wrong with a file without the folder it lies in, which says nothing to who sent it.
+
+    >>> by_its_name("/tmp/import-1/chat.json is not text", Path("/tmp/import-1/chat.json"))
+    'chat.json is not text'
+    """
+    return problem.replace(str(file), file.name)
+
+
 def begin_import(
-    at: Scoped, work: Callable[[], ImportReport], then: Callable[[], object] | None = None
+    at: Scoped, file: Path, work: Callable[[], ImportReport], then: Callable[[], object] | None = None
 ) -> Operation:
-    """Let a thread do an import, and `then` what follows, however it ended; return what it is followed by.
+    """Let a thread import a file, and do `then` however it ended; return what the import is followed by.
 
     Raises StoreUnavailable where this process does too many already.
     """
@@ -42,7 +52,7 @@ def begin_import(
     # no process waits for one when it ends: what is imported is durable, and the rest can be sent again
     thread = threading.Thread(
         target=copy_context().run,  # with who asked for it
-        args=(_run, at, identity, work, then),
+        args=(_run, at, identity, file, work, then),
         name=_NAME + identity,
         daemon=True,
     )
@@ -73,7 +83,11 @@ def _lives(at: Scoped, identity: str, owner: str) -> bool:
 
 
 def _run(
-    at: Scoped, identity: str, work: Callable[[], ImportReport], then: Callable[[], object] | None
+    at: Scoped,
+    identity: str,
+    file: Path,
+    work: Callable[[], ImportReport],
+    then: Callable[[], object] | None,
 ) -> None:
     outcome: dict[str, object] = {"error": _BROKE}
     try:
@@ -81,7 +95,7 @@ def _run(
             report = work()
         outcome = {"counts": _counts(report)}
     except EpisodicError as error:
-        outcome = {"error": str(error)}
+        outcome = {"error": by_its_name(str(error), file)}
     finally:
         if then is not None:
             with suppress(OSError):

@@ -9,7 +9,7 @@ import re
 import threading
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -123,6 +123,7 @@ class Runner:
         self._stranded: deque[HeldJobs] = (
             deque()
         )  # claimed, but the store went away before it could be said why
+        self._claiming = threading.Lock()
         self._halted = False
         self._awaited = awaited
         # by thread: whose jobs of which kind it has; None while it looks for some
@@ -195,27 +196,42 @@ class Runner:
 
     def _run_batch(self, scope: Scope | None, without: Collection[str]) -> Batch | None:
         self._give_back_stranded()
-        claimed = self._store.claim(
-            self._owner,
-            now=self._clock(),
-            lease=self._lease,
-            limit=BATCH,
-            space=None if scope else self._space,
-            scope=scope,
-            kinds=[kind for kind in self._handlers if kind not in without],
-        )
-        if claimed is None:
-            return None
-        held = HeldJobs(*claimed)
+        with ExitStack() as holding:
+            held = self._claim(holding, scope, without)
+            return None if held is None else self._handle(held)
+
+    def _claim(self, holding: ExitStack, scope: Scope | None, without: Collection[str]) -> HeldJobs | None:
+        """Claim once, and hold what came for as long as `holding` lasts.
+
+        One thread at a time: what another has claimed is held before the clock is looked at again.
+        """
+        with self._claiming:
+            now = self._clock()
+            self._heartbeat.follow(now)
+            claimed = self._store.claim(
+                self._owner,
+                now=now,
+                lease=self._lease,
+                limit=BATCH,
+                space=None if scope else self._space,
+                scope=scope,
+                kinds=[kind for kind in self._handlers if kind not in without],
+            )
+            if claimed is None:
+                return None
+            held = HeldJobs(*claimed, now)
+            holding.enter_context(self._heartbeat.holding(held))
+            return held
+
+    def _handle(self, held: HeldJobs) -> Batch:
         with self._ended:
             self._at_work[threading.get_ident()] = (held.scope, held.jobs[0].kind)
             self._ended.notify_all()
         batch = Batch(held.scope, held.jobs[0].kind)
         under = _UNDER.set(self)
         try:
-            with self._heartbeat.holding(held):
-                self._bury_poison(held, batch)
-                self._run(held, batch, self._company(held, batch))
+            self._bury_poison(held, batch)
+            self._run(held, batch, self._company(held, batch))
         finally:
             _UNDER.reset(under)
             if held.jobs:

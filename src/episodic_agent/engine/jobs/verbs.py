@@ -154,7 +154,7 @@ class JobRoom:
         importing = partial(
             self._importing, file, source=source, encoding=encoding, timezone=timezone, dates=dates
         )
-        return begin_import(self._at, importing, then)
+        return begin_import(self._at, file, importing, then)
 
     def reembed(self, *, wait: bool = True, progress: "Callable[[int, int], object] | None" = None) -> int:
         """Embed again what has no vector of the embedder, as after it was changed; return how many texts.

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import UUID
 
-from episodic_agent.engine.arguments import aware
+from episodic_agent.engine.arguments import LATER, aware
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.errors import InvalidInput, NotFound
@@ -77,8 +77,7 @@ class PastStore:
         self._current()
         if self._empty and not isinstance(of, Scope):
             raise NotFound(
-                f"nothing was remembered of {self._scope.user_id!r} by {_shown(self._moment)};"
-                " give a later moment"
+                f"nothing was remembered of {self._scope.user_id!r} by {_shown(self._moment)}; {LATER}"
             )
         return [] if self._empty or of not in (None, self._scope, self._scope.space) else [self._scope]
 

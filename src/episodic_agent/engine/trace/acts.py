@@ -6,7 +6,7 @@ worker begins one for the jobs it was handed. Everything written meanwhile is th
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import wraps
 from types import FunctionType
@@ -69,7 +69,10 @@ def calling(caller: Caller) -> Iterator[None]:
     try:
         yield
     finally:
-        _CALLER.reset(token)
+        with suppress(
+            ValueError
+        ):  # a server that ends the block does so in another context, where it never began
+            _CALLER.reset(token)
 
 
 @contextmanager

@@ -345,15 +345,17 @@ class TraceRoom:
         *,
         until: "str | float | datetime | None" = None,
         kind: "AuditKind | str | None" = None,
+        by: str | None = None,
         limit: int = 100,
     ) -> Sequence[AuditEntry]:
         """Return who did what to the user's memory: the newest `limit` entries, newest first.
 
         Every call and every piece of later work that wrote something, every call of a language model, every
         deletion, with who was behind it; never what was said (docs/privacy.md). `kind` is write, model or
-        deletion; `since` (with it) and `until` (before it) are record time. Of an erased user what was erased
-        is left. Raises InvalidInput for another kind, times that cannot be read or stand the wrong way round,
-        and a limit under 1; NotFound for a user nobody ever knew.
+        deletion, `by` a face (python, cli, http, dashboard, mcp, work) or the id of a key; `since` (with it)
+        and `until` (before it) are record time. Of an erased user what was erased is left. Raises
+        InvalidInput for another kind, times that cannot be read or stand the wrong way round, and a limit
+        under 1; NotFound for a user nobody ever knew.
         """
         start, end, most = aware(since), aware(until), counted("limit", limit)
         if start is not None and end is not None and end < start:
@@ -361,7 +363,7 @@ class TraceRoom:
         store, scope = self._at.deps.store, self._at.scope
         if not store.erasures(scope.space, scope):
             self._at.known()
-        return audit_of(store, scope, since=start, until=end, kind=audit_kind(kind), limit=most)
+        return audit_of(store, scope, since=start, until=end, kind=audit_kind(kind), by=by, limit=most)
 
     def decisions(self, *, since: datetime | None = None, limit: int = 50) -> Sequence[Decision]:
         """Return what was decided of the user's memory, by record time: the newest `limit`, newest last.

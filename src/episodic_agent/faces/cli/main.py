@@ -356,10 +356,22 @@ def _problem(error: Exception) -> str:
     return str(error)
 
 
+# What click says as programmers do, for people.
+_PLAINLY: Final = {
+    r" is not a valid integer( range)?$": " is no whole number",
+    r" is not a valid float( range)?$": " is no number",
+    r" is not in the range (-?[\d.]+)<=x<=(-?[\d.]+)$": r" does not lie from \1 to \2",
+    r" is not in the range x>=(-?[\d.]+)$": r" is less than \1",
+    r"(?s)\. Choose from:.*": "",  # its name lists them
+}
+
+
 def _usage(error: click.ClickException) -> str:
     """Return what is wrong with a call as one line that ends with where the right way stands."""
     text = error.format_message().strip().rstrip(".")
     text = text[:1].lower() + text[1:]
+    for form, plainly in _PLAINLY.items():
+        text = re.sub(form, plainly, text)
     if guess := re.fullmatch(r"(.*?)\.? \(?Did you mean (?:one of: )?(.*)\?\)?", text):
         text = f"{guess[1]}; did you mean {guess[2].replace(', ', ' or ')}?"
     context = error.ctx if isinstance(error, click.UsageError) else None

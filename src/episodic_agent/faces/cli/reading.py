@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -352,6 +353,7 @@ def stats(app: App, user: str | None, as_json: bool) -> None:
         return
     for name, value in shown.items():
         answer = ", ".join(value) if isinstance(value, list) else value
+        answer = f"{answer:%Y-%m-%d %H:%M}" if isinstance(answer, datetime) else answer
         label = LABELS.get(name, name.replace("_", " "))
         out().print(f"{label:18} {'-' if answer in (None, '') else answer}")
 
@@ -538,6 +540,7 @@ def changes(app: App, since: str | None, until: str | None, user: str | None, as
 @click.option(
     "--kind", type=click.Choice([one.value for one in AuditKind]), help="Only entries of this kind."
 )
+@click.option("--by", help="Only of a face (cli, http, dashboard, mcp, python, work) or the id of a key.")
 @click.option("--limit", type=click.IntRange(1), help="The newest so many (default: 100; with --json all).")
 @common
 @past
@@ -546,6 +549,7 @@ def audit(
     since: str | None,
     until: str | None,
     kind: str | None,
+    by: str | None,
     limit: int | None,
     user: str | None,
     as_json: bool,
@@ -556,18 +560,20 @@ def audit(
     """
     most = limit or (EVERY_ENTRY if as_json else FEW_ENTRIES)
     with app.user(user) as memory:
-        entries = memory.trace.audit(moment(since), until=moment(until), kind=kind, limit=most)
+        entries = memory.trace.audit(moment(since), until=moment(until), kind=kind, by=by, limit=most)
     if as_json:
         print_json({"entries": entries})
         return
     if not entries:
-        say("nothing is kept of what was asked for")
+        say("no entry is of this kind, by this caller, in this time")
         return
     table = Table("written", "kind", "what", "of", "how many", "by", box=None, pad_edge=False)
     for entry in entries:
         thing = f"{entry.thing} {str(entry.subject or '')[:ID]}".strip()
-        what = f"{entry.verb} ({entry.note})" if entry.note else entry.verb
+        what = wording.act_words(entry)
+        if entry.note and entry.note not in what:  # of a question it names the model already
+            what += f" ({entry.note})"
         written = f"{entry.at:%Y-%m-%d %H:%M:%S}"
-        cells = [Text(one) for one in (what, thing, entry.summary, str(entry.by))]
+        cells = [Text(one) for one in (what, thing, wording.counted_words(entry), str(entry.by))]
         table.add_row(written, entry.kind.value, *cells)
     out().print(table)

@@ -12,6 +12,7 @@ from episodic_agent.core.language import plural
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.engine.visibility.verbs import LetGo, Marked, RetentionState
 from episodic_agent.errors import InvalidInput
+from episodic_agent.faces import wording
 from episodic_agent.faces.cli.app import (
     ID,
     App,
@@ -27,7 +28,6 @@ from episodic_agent.faces.cli.app import (
 from episodic_agent.schemas.erasures import Erasure
 from episodic_agent.showing import plain
 
-LISTED = ("observations", "episodes", "threads", "summaries", "decisions", "vectors", "skills")  # told first
 NAMED = 5  # messages that hold the same words
 
 NOBODY = "nobody"  # whose database is searched where no user is left
@@ -325,7 +325,7 @@ def receipts(app: App, user: str | None, as_json: bool) -> None:
             erasure.reason,
             erasure.state,
             residue,
-            _counted(erasure.counts),
+            wording.erased_words(erasure.counts),
         )
     out().print(table)
     for remains in dict.fromkeys(one.remains for one in erasures if one.remains):
@@ -357,20 +357,20 @@ def _erase(app: App, what: Mapping[str, Any], text: str, arguments: Mapping[str,
     with app.user(user) as memory:
         preview = memory.erase(**what, dry_run=True)
         if arguments["dry_run"]:
-            would = f"{text} would go: {_counted(preview.counts)}{_repeats(preview)}"
+            would = f"{text} would go: {wording.erased_words(preview.counts)}{_repeats(preview)}"
             _tell_erasure(preview, would, as_json=as_json)
             return
         if not arguments["yes"]:
             _confirm(text, preview)
         done = memory.erase(**what, sweep=not arguments["later"])
-    gone = f"{text} is erased: {_counted(done.counts)}\n{_state(done)}{_repeats(done)}"
+    gone = f"{text} is erased: {wording.erased_words(done.counts)}\n{_state(done)}{_repeats(done)}"
     _tell_erasure(done, gone, as_json=as_json)
 
 
 def _confirm(text: str, preview: Erasure) -> None:
     if not sys.stdin.isatty():
         raise InvalidInput(f"{text} would be erased for good; say so with --yes, or look with --dry-run")
-    asked = f"Erase {text} for good ({_counted(preview.counts)})?{_repeats(preview)}"
+    asked = f"Erase {text} for good ({wording.erased_words(preview.counts)})?{_repeats(preview)}"
     make_sure(asked)
 
 
@@ -401,22 +401,3 @@ def _repeats(erasure: Erasure) -> str:
     more = ", …" if len(erasure.repeated_by) > NAMED else ""
     count = plural(len(erasure.repeated_by), "message")
     return f"\nkept, though they hold the same words: {count} ({named}{more})"
-
-
-def _counted(counts: Mapping[str, int]) -> str:
-    """Say what was counted, what matters most first.
-
-    >>> _counted({"stays": 1, "observations": 3})
-    '3 observations, 1 stay'
-    """
-    order = [*(n for n in LISTED if n in counts), *(n for n in counts if n not in LISTED)]
-    return ", ".join(plural(counts[name], _single(name), name) for name in order) or "nothing"
-
-
-def _single(name: str) -> str:
-    """Return the name of one of those that are counted.
-
-    >>> _single("summaries"), _single("stays")
-    ('summary', 'stay')
-    """
-    return f"{name.removesuffix('ies')}y" if name.endswith("ies") else name.removesuffix("s")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from difflib import unified_diff
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -122,25 +123,30 @@ def serve(app: App, host: str, port: int, rate: float, workers: int) -> None:
     if workers > 1 and not wiring.is_server(app.url):
         raise InvalidInput(ONE_PROCESS.format(workers=workers, url=app.shown_url))
     _check_free(host, port, "--port")
-    with ExitStack() as stack:  # what is wrong with the memory is said at once, in one line
-        with http.answering(host, port) if port else nullcontext():
-            try:
-                memory = stack.enter_context(app.memory(create=is_loopback(host), resume=workers == 1))
-            except NotFound as error:
-                raise InvalidInput(NO_KEYS.format(host=host)) from error
-            keyed = _reads_keys(memory, host)
-        whom = "for whoever holds a key" if keyed and memory.keys.exist() else "for this machine only"
-        shown = f"[{host}]" if ":" in host else host
-        many = f", {workers} processes" if workers > 1 else ""
-        place = f"http://{shown}:{port}"
-        say(
-            f"serving {app.shown_url} on {place} {whom}{many}; the dashboard is there, /docs tells the routes"
-        )
-        if workers == 1:
-            memory.warm()
-            http.serve(lambda: _handed_over(memory, stack), host, port, rate=rate, keyed=keyed)
-            return
-    http.serve_many(WarmMemory(app), http.Limits(host, port, rate, keyed), workers)
+    # One socket from the first moment on: whoever asks early is answered, or waits, and is never turned away.
+    with http.listen(host, port) if port else nullcontext() as listener:
+        with ExitStack() as stack:  # what is wrong with the memory is said at once, in one line
+            with http.answering(listener) if listener else nullcontext():
+                try:
+                    memory = stack.enter_context(app.memory(create=is_loopback(host), resume=workers == 1))
+                except NotFound as error:
+                    raise InvalidInput(NO_KEYS.format(host=host)) from error
+                keyed = _reads_keys(memory, host)
+                whom = "for whoever holds a key" if keyed and memory.keys.exist() else "for this machine only"
+                _say_where(app, host, port, f"{whom}, {workers} processes" if workers > 1 else whom)
+                if workers == 1:
+                    memory.warm()
+            if workers == 1:
+                sockets = [listener] if listener else None
+                opened = partial(_handed_over, memory, stack)
+                http.serve(opened, host, port, rate=rate, keyed=keyed, sockets=sockets)
+                return
+        http.serve_many(WarmMemory(app), http.Limits(host, port, rate, keyed), workers, listener=listener)
+
+
+def _say_where(app: App, host: str, port: int, whom: str) -> None:
+    place = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    say(f"serving {app.shown_url} on {place} {whom}; the dashboard is there, /docs tells the routes")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from fastapi import APIRouter
 from episodic_agent.faces.dashboard import (
     actions,
     asking,
+    audit,
     episodes,
     facts,
     links,
@@ -37,6 +38,18 @@ def dashboard_routes(clock: Callable[[], datetime], entropy: Callable[[int], int
     """Return all pages; `entropy(bits)` gives the random bits of a visitor's token."""
     pages = Pages(clock, entropy)
     router = APIRouter(include_in_schema=False)
-    for room in (login, people, episodes, threads, links, asking, facts, strength, operations, actions):
+    for room in (
+        login,
+        people,
+        episodes,
+        threads,
+        links,
+        asking,
+        facts,
+        strength,
+        audit,
+        operations,
+        actions,
+    ):
         router.include_router(room.routes(pages))
     return router

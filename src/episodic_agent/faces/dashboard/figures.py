@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from math import isfinite
 from typing import Any, Final
 from uuid import UUID
@@ -20,6 +20,8 @@ BOTTOM: Final = 22.0
 DAY: Final = 86_400.0
 BASE: Final = DefaultPolicy().threshold
 _ROW: Final = 46.0  # of the map of links
+_NAME: Final = 200.0  # what the last thread of the map has for its dot and its title
+_DOT: Final = 14.0
 _DOTS: Final = 240  # marks of a plot that are drawn
 _TITLE: Final = 60
 
@@ -191,30 +193,30 @@ def link_graph(cards: Sequence[Any]) -> LinkGraph | None:
     ordered = sorted(threads.values(), key=lambda t: (t.created_at, t.origin))
     start = ordered[0].created_at.timestamp()
     end = max(start + 1, *(t.last_activity_at.timestamp() for t in ordered))
-    room = WIDTH - LEFT - 160
+    room = WIDTH - LEFT - _NAME
     places: dict[UUID, tuple[float, float, float]] = {}
     nodes = []
     for row, thread in enumerate(ordered):
         x = LEFT + (thread.created_at.timestamp() - start) / (end - start) * room
         length = (thread.last_activity_at - thread.created_at).total_seconds() / (end - start) * room
         y = 30 + row * _ROW
-        places[thread.id] = x, y, max(length, 10.0)
+        places[thread.id] = x, y, max(length, _DOT)
         title = clipped(thread.title or thread.origin, 22)  # the room at the right holds so much
         nodes.append(
-            GraphNode(x, y, max(length, 10.0), thread.origin, title, f"{thread.created_at:%d %b %Y}")
+            GraphNode(x, y, max(length, _DOT), thread.origin, title, f"{thread.created_at:%d %b %Y}")
         )
     arcs = []
     for card in cards:
         ex, ey, el = places[card.link.earlier]
         lx, ly, _ = places[card.link.later]
-        from_x, to_x = ex + el / 2, lx + 5
+        from_x, to_x = ex + el / 2, lx + _DOT / 2
         down = 1 if ly > ey else -1
         bend = max(18.0, abs(ly - ey) / 2) * down
         begin, end_at = f"{from_x:.1f},{ey + 7 * down:.1f}", f"{to_x:.1f},{ly - 7 * down:.1f}"
         path = f"M{begin} C{from_x:.1f},{ey + bend:.1f} {to_x:.1f},{ly - bend:.1f} {end_at}"
         score = None if card.decision is None else card.decision.score
         arcs.append(GraphArc(path, card.link.label == "HIGH", score, card.earlier.origin, card.later.origin))
-    first, last = datetime.fromtimestamp(start), datetime.fromtimestamp(end)
+    first, last = datetime.fromtimestamp(start, UTC), datetime.fromtimestamp(end, UTC)
     ticks = [(LEFT, f"{first:%d %b %Y}"), (LEFT + room, f"{last:%d %b %Y}")]
     return LinkGraph(nodes, arcs, ticks, WIDTH, 30 + len(ordered) * _ROW)
 

@@ -1,6 +1,7 @@
 """How a page is made: templates, what every page knows, and what a browser may do with it."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -42,6 +43,7 @@ HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 NOTICE: Final = "episodic_notice"
+_COMMAND: Final = re.compile(r"; `episodic [^`]*`[^;]*$")  # a remedy for who sits at a terminal
 _VISITOR_BITS: Final = 192
 _THEME: Final = "episodic_theme"
 Endpoint = Callable[..., Response]
@@ -137,7 +139,12 @@ class Pages:
         """Return a page that says what went wrong and where to go from there."""
         status = HTTPStatus(error.status_hint)
         return self.page(
-            request, "wrong.html", status=status, user=user, problem=str(error), status_words=status.phrase
+            request,
+            "wrong.html",
+            status=status,
+            user=user,
+            problem=_COMMAND.sub("", str(error)),
+            status_words=status.phrase,
         )
 
     def endpoint(self, function: Callable[..., Response]) -> Endpoint:
@@ -151,7 +158,7 @@ class Pages:
             except EpisodicError as error:
                 if request.url.path.endswith(".json"):
                     return data({"problem": visible(str(error))}, error.status_hint)
-                return self.wrong(request, error)
+                return self.wrong(request, error, _known(request, named.get("user")))
 
         return safe
 
@@ -167,6 +174,17 @@ def done(request: Request, back: str, notice: Notice) -> Response:
     secure = request.url.scheme == "https"
     answer.set_cookie(NOTICE, notice.packed(), max_age=60, httponly=True, samesite="strict", secure=secure)
     return answer
+
+
+def _known(request: Request, user: str | None) -> str | None:
+    """Return whose memory the way back leads to; None where nobody is known by the name in the path."""
+    if user is None:
+        return None
+    try:
+        name, memory = user_of(request, user)
+        return None if memory.missing else name
+    except EpisodicError:
+        return None
 
 
 def user_of(request: Request, user: str) -> tuple[str, UserMemory]:

@@ -1,27 +1,24 @@
 """How pages say numbers, times and kinds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any, Final
 
 from episodic_agent.core.language import plural
-from episodic_agent.faces.wording import fact_words, leg_words, reason, sentence, spoken_by
+from episodic_agent.faces.wording import (
+    act_words,
+    caller_words,
+    counted_words,
+    fact_words,
+    leg_words,
+    reason,
+    sentence,
+    spoken_by,
+    work_words,
+)
 from episodic_agent.schemas import Thread
 from episodic_agent.showing import visible
-
-_JOBS: Final[Mapping[str, str]] = {
-    "encode": "give an episode its title and summary",
-    "embed": "embed messages",
-    "pieces": "embed the rest of a long message",
-    "ask": "ask the language model about a boundary",
-    "link": "look for threads that belong together",
-    "chain": "look for what a session goes on from",
-    "facts": "learn facts of an episode",
-    "skills": "learn skills",
-    "review": "judge how a recall served",
-    "section": "summarise a part of a thread",
-}
 
 
 def ago(at: datetime, now: datetime) -> str:
@@ -74,11 +71,6 @@ def span(start: datetime, end: datetime) -> str:
 def thread_labels(threads: Sequence[Thread]) -> dict[str, str]:
     """Return by name what a list of threads to choose from shows: the title, then the name."""
     return {one.origin: f"{one.title} ({one.origin})" if one.title else one.origin for one in threads}
-
-
-def job(name: str) -> str:
-    """Say what a kind of later work does."""
-    return _JOBS.get(name, name)
 
 
 def percent(share: float | None) -> str:
@@ -162,7 +154,10 @@ FILTERS: Final = {
     "spoken_by": spoken_by,
     "fact_words": fact_words,
     "sentence": sentence,
-    "job": job,
+    "job": work_words,
+    "act_words": act_words,
+    "caller_words": caller_words,
+    "counted_words": counted_words,
     "percent": percent,
     "score": score,
     "count": count,

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,6 +15,7 @@ START, PROMPT, TOOL, STOP, END = "SessionStart", "UserPromptSubmit", "PostToolUs
 ANSWERED: Final = (START, PROMPT)  # the agent waits for what is to be told
 LONGEST: Final = 2_000  # characters of one text in what a tool was asked or answered
 LONGEST_TOPIC: Final = 80  # characters of a session's topic
+_SENTENCE: Final = re.compile(rf".{{20,{LONGEST_TOPIC - 1}}}?[.?!](?=\s)")  # a greeting alone is no topic
 _TAIL: Final = 200_000  # bytes of a transcript in which its last answer is looked for
 
 
@@ -43,9 +45,15 @@ class AgentEvent:
 
     @property
     def topic(self) -> str:
-        """Return what a session that begins with it is about: the first words of its first line."""
+        """Return what a session that begins with it is about: its first line, or the first sentence of it.
+
+        Where that is too long it ends at a word, with an ellipsis.
+        """
         line = next((line.strip() for line in self.text.splitlines() if line.strip()), "")
-        return line if len(line) <= LONGEST_TOPIC else line[:LONGEST_TOPIC].rsplit(" ", 1)[0]
+        if len(line) <= LONGEST_TOPIC:
+            return line
+        sentence = _SENTENCE.match(line)
+        return sentence[0].rstrip(".") if sentence else f"{line[: LONGEST_TOPIC - 1].rsplit(' ', 1)[0]}…"
 
 
 def read_event(agent: str, kind: str, text: str, now: datetime) -> AgentEvent:

@@ -6,7 +6,7 @@ from typing import Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from episodic_agent.faces.guard import refuse
+from episodic_agent.faces.guard import body_of, refuse
 
 ALIVE: Final = frozenset(("/healthz", "/health/live"))
 _ENDS: Final = "this process ends; what it acknowledged is durable: send this again in {seconds} s"
@@ -31,6 +31,7 @@ class Draining:
         """Serve one request, or answer 503."""
         if self._end.begun and scope["type"] == "http" and scope["path"] not in ALIVE:
             detail = _ENDS.format(seconds=AGAIN)
-            await refuse(send, HTTPStatus.SERVICE_UNAVAILABLE, detail, {"Retry-After": AGAIN})
+            again, rest = {"Retry-After": AGAIN}, body_of(scope, receive)
+            await refuse(send, HTTPStatus.SERVICE_UNAVAILABLE, detail, again, rest=rest)
             return
         await self._app(scope, receive, send)

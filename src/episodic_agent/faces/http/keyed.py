@@ -15,7 +15,7 @@ from episodic_agent.engine.keys import KeyRoom
 from episodic_agent.engine.trace.acts import called_by
 from episodic_agent.errors import EpisodicError
 from episodic_agent.faces.dashboard.door import is_page
-from episodic_agent.faces.guard import LocalOnly, header_values, refuse
+from episodic_agent.faces.guard import LocalOnly, body_of, header_values, refuse
 from episodic_agent.faces.http.allowances import Allowances, OwnAllowances
 from episodic_agent.schemas import Caller
 from episodic_agent.schemas.keys import ApiKey, Role
@@ -73,7 +73,7 @@ class Keyed:
             key = None if token is None else await run_in_threadpool(keys.check, token)
             locked = key is not None or await run_in_threadpool(keys.exist)
         except EpisodicError as error:
-            await refuse(send, HTTPStatus(error.status_hint), str(error))
+            await refuse(send, HTTPStatus(error.status_hint), str(error), rest=body_of(scope, receive))
             return
         if key is not None:
             await self._limited(key, scope, receive, send)
@@ -83,13 +83,14 @@ class Keyed:
             await self._app(scope, receive, send)
         else:
             problem = _MISSING if token is None else _UNKNOWN
-            await refuse(send, HTTPStatus.UNAUTHORIZED, problem, {"WWW-Authenticate": "Bearer"})
+            asks, rest = {"WWW-Authenticate": "Bearer"}, body_of(scope, receive)
+            await refuse(send, HTTPStatus.UNAUTHORIZED, problem, asks, rest=rest)
 
     async def _limited(self, key: ApiKey, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request of a key within its limits."""
         needed = _ROLES.get(scope["path"], Role.READ)
         if not key.role.allows(needed):
-            await refuse(send, HTTPStatus.FORBIDDEN, lacking(key, needed))
+            await refuse(send, HTTPStatus.FORBIDDEN, lacking(key, needed), rest=body_of(scope, receive))
             return
         now = self._tick()
         if self._running[key.id] >= AT_ONCE:
@@ -100,7 +101,8 @@ class Keyed:
         if wait:
             seconds = str(max(1, ceil(wait)))
             detail = f"{why}; try again in {seconds} s"
-            await refuse(send, HTTPStatus.TOO_MANY_REQUESTS, detail, {"Retry-After": seconds})
+            again, rest = {"Retry-After": seconds}, body_of(scope, receive)
+            await refuse(send, HTTPStatus.TOO_MANY_REQUESTS, detail, again, rest=rest)
             return
         scope.setdefault("state", {})["key"] = key
         space_asked.set(key.space)  # a request is a task of its own: nobody else sees it

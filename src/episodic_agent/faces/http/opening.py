@@ -3,15 +3,17 @@
 import json
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+from time import monotonic
 from typing import Final
 
-from episodic_agent.faces.guard import PROBLEM, SLOWEST, problem_document, problem_headers
+from episodic_agent.faces.guard import LINGERS, PROBLEM, SLOWEST, problem_document, problem_headers
 from episodic_agent.faces.http.draining import ALIVE
 
+BACKLOG: Final = 2048  # connections that wait to be taken
 _OPENS: Final = "the memory is being opened and its schema brought up to date; try again in 1 s"
 
 
@@ -34,6 +36,20 @@ class _Opening(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)
+        self._throw_away()
+
+    def _throw_away(self) -> None:
+        """Read what the caller still sends, for a moment: closed with something unread it would be reset."""
+        size, seconds = LINGERS
+        ends = monotonic() + seconds
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_WR)  # the answer is whole: a caller that has it closes
+            while size > 0 and (left := ends - monotonic()) > 0:
+                self.connection.settimeout(left)
+                some = self.connection.recv(1 << 16)
+                if not some:
+                    return
+                size -= len(some)
 
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = _answer  # noqa: N815 - the library's names
 
@@ -41,20 +57,30 @@ class _Opening(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens: who opens and who serves take turns at it, and nobody is turned away."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family, backlog=BACKLOG)
+
+
 @contextmanager
-def answering(host: str, port: int) -> Iterator[None]:
-    """Answer requests until the block ends: alive, not ready (503 with Retry-After)."""
+def answering(listener: socket.socket) -> Iterator[None]:
+    """Answer requests on a socket until the block ends: alive, not ready (503 with Retry-After).
+
+    The socket goes on listening: what comes when the block has ended waits for whoever serves on it.
+    """
 
     class Server(ThreadingHTTPServer):
-        address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         daemon_threads = True
         block_on_close = False
 
-    with Server((host, port), _Opening) as server:
-        thread = Thread(target=server.serve_forever, args=(0.02,), name="episodic-opening")
-        thread.start()
-        try:
-            yield
-        finally:
-            server.shutdown()
-            thread.join()
+    server = Server(listener.getsockname()[:2], _Opening, bind_and_activate=False)
+    server.socket.close()
+    server.socket = listener
+    thread = Thread(target=server.serve_forever, args=(0.02,), name="episodic-opening")
+    thread.start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        thread.join()

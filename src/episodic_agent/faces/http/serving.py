@@ -26,10 +26,10 @@ from episodic_agent.faces.http.allowances import Allowances, SharedAllowances
 from episodic_agent.faces.http.app import make_app
 from episodic_agent.faces.http.draining import EndOfService
 from episodic_agent.faces.http.keyed import RATE
-from episodic_agent.faces.http.opening import answering
+from episodic_agent.faces.http.opening import answering, listen
 from episodic_agent.wiring import utc_now
 
-__all__ = ["GRACE", "Limits", "answering", "serve", "serve_many"]
+__all__ = ["GRACE", "Limits", "answering", "listen", "serve", "serve_many"]
 
 GRACE: Final = 10  # seconds requests under way have when the server is told to stop
 PAUSE: Final = 1.0  # seconds what comes is refused before connections close: balancers see it is not ready
@@ -122,18 +122,20 @@ def serve(
     DrainingServer(config, end).run(None if sockets is None else list(sockets))
 
 
-def serve_many(opened: Opened, limits: Limits, processes: int) -> None:
+def serve_many(
+    opened: Opened, limits: Limits, processes: int, *, listener: socket.socket | None = None
+) -> None:
     """Serve from several processes, which share a socket, until SIGINT or SIGTERM; replace those that die.
 
-    `opened` goes to other processes: it is a function of a module, or an object of plain values.
+    `listener` is the socket, made here where it is None. `opened` goes to other processes: it is a function
+    of a module, or an object of plain values.
     """
-    family = socket.AF_INET6 if ":" in limits.host else socket.AF_INET
     stop = threading.Event()
     usual = {sig: signal.signal(sig, lambda *_: stop.set()) for sig in (signal.SIGTERM, signal.SIGINT)}
     try:
         with (
             TemporaryDirectory(prefix="episodic-serve-") as folder,
-            socket.create_server((limits.host, limits.port), family=family, backlog=2048) as shared,
+            listener or listen(limits.host, limits.port) as shared,
         ):
             begin = partial(_begin, opened, replace(limits, shared=Path(folder) / "allowances"), shared)
             running = [begin() for _ in range(processes)]

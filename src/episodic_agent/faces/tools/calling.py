@@ -1,5 +1,6 @@
 """Call tools by name: arguments checked, errors as answers with the remedy, output held to the budget."""
 
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -12,6 +13,13 @@ from episodic_agent.faces.tools.schemas import checked
 from episodic_agent.faces.tools.table import BY_NAME, TOOLS, resolved_thread
 
 BUDGET = 16_000  # bytes
+REMEDIES = {  # by the command that an error names
+    "episodes": "; recent_memory and search_memory tell the ids",
+    "session list": "; start_session begins one",
+    "summaries": "; start_session begins one",
+    "show": "; explain_memory shows an episode's messages",
+}
+_COMMAND = re.compile(r"; `episodic ([a-z]+(?: [a-z]+)?)`[^;]*")
 NOBODY = "nothing is remembered yet; add_memory keeps the first message"
 
 
@@ -63,12 +71,22 @@ class Tools:
         try:
             return answer_of(find(), self._budget)
         except NotFound as error:
-            return ToolAnswer(
-                f"error: {NOBODY if self._is_nobody() else shown_name(str(error))}", is_error=True
-            )
+            return ToolAnswer(f"error: {NOBODY if self._is_nobody() else _problem(error)}", is_error=True)
         except EpisodicError as error:
-            return ToolAnswer(f"error: {shown_name(str(error))}", is_error=True)
+            return ToolAnswer(f"error: {_problem(error)}", is_error=True)
 
     def _is_nobody(self) -> bool:
         """Tell whether the user is new: the error would name the other users, who are none of a model's."""
         return self._memory.missing
+
+
+def _problem(error: EpisodicError) -> str:
+    """Say what was wrong with a call; where the remedy is a command of the terminal, the tool that does it.
+
+    >>> _problem(NotFound("no episode 'x' in this memory; `episodic episodes` lists the ids"))
+    "no episode 'x' in this memory; recent_memory and search_memory tell the ids"
+    >>> _problem(InvalidInput("item 1: the text is empty; give some text"))
+    'the text is empty; give some text'
+    """
+    problem = _COMMAND.sub(lambda found: REMEDIES.get(found[1], ""), str(error))
+    return shown_name(problem.removeprefix("item 1: "))  # a tool keeps one message at a time

@@ -30,6 +30,7 @@ from episodic_agent.faces.shapes import (
 )
 from episodic_agent.faces.tools.answers import ToolResult
 from episodic_agent.faces.tools.schemas import Schema, arguments, count, recalled, shape, text, texts
+from episodic_agent.faces.wording import erased_words
 from episodic_agent.schemas.facts import Category
 
 Arguments = Mapping[str, Any]
@@ -234,7 +235,7 @@ def _erase(memory: UserMemory, supplied: Arguments) -> ToolResult:
     confirmed = supplied["confirm"]
     done = memory.erase(**what, dry_run=not confirmed)
     ((kind, name),) = ((kind, shown_name(name)) for kind, name in what.items())
-    counted = ", ".join(f"{n} {key}" for key, n in done.counts.items()) or "nothing"
+    counted = erased_words(done.counts)
     if confirmed:
         waits = "" if done.is_done else f"; not cleaned up yet: {done.waits_for}"
         stays = f"; bytes may stay: {done.remains}" if done.remains else ""

@@ -56,11 +56,14 @@ def key_of(request: Request) -> ApiKey | None:
     return key
 
 
-def needs(role: Role) -> Callable[[Request], None]:
-    """Return what refuses a request (403) whose key has a lesser role."""
+def needs(role: Role, *, reads: bool = False) -> Callable[[Request], None]:
+    """Return what refuses a request (403) whose key has a lesser role.
+
+    What `reads` with a greater role than `read` may still be asked for a past.
+    """
 
     def check(request: Request) -> None:
-        if role is not Role.READ:
+        if role is not Role.READ and not reads:
             refuse_past(request)
         key = key_of(request)
         if key is not None and not key.role.allows(role):

@@ -17,6 +17,7 @@ from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.types import Scope
 
+from episodic_agent.engine.jobs.imports import by_its_name
 from episodic_agent.engine.jobs.operations import Operation
 from episodic_agent.engine.results import ImportReport
 from episodic_agent.errors import InvalidInput
@@ -110,7 +111,10 @@ def _add_import(router: APIRouter, largest: int) -> None:
             target = FilePath(folder) / _file_name(name)
             await _save(request, target, largest)
             if wait:
-                report = await run_in_threadpool(memory.import_file, target, dry_run=dry_run, **how)
+                try:
+                    report = await run_in_threadpool(memory.import_file, target, dry_run=dry_run, **how)
+                except InvalidInput as error:
+                    raise type(error)(by_its_name(str(error), target)) from error
                 return answered(request, plain(report))
             operation = await run_in_threadpool(memory.jobs.import_file, target, then=deleted, **how)
             stack.pop_all()  # the operation deletes it

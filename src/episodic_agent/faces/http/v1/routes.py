@@ -74,7 +74,7 @@ def add_verb(router: APIRouter, base: str, row: VerbRoute) -> None:
         summary=about.partition("\n")[0].rstrip("."),
         description=about,
         tags=[row.verb.rpartition(".")[0] or "memory" if base else "space"],
-        dependencies=[Depends(needs(row.role))],
+        dependencies=[Depends(needs(row.role, reads=call.has_past))],
         openapi_extra={"x-role": row.role.value, "x-verb": row.verb},
     )
 
@@ -95,7 +95,8 @@ class VerbCall:
     @property
     def has_past(self) -> bool:
         """Tell whether the route can be asked what was known at a moment (`as_of`)."""
-        return self.of_user and self.row.role is Role.READ and not self.row.now_only
+        reads = self.row.role is Role.READ or self.row.method == "GET"
+        return self.of_user and reads and not self.row.now_only
 
     @property
     def item(self) -> Any:
