@@ -178,6 +178,29 @@ def test_who_asks_no_model_about_boundaries_hears_none(
     assert spans(memory) == without
 
 
+def stages_asked(model: ScriptedModel) -> set[str]:
+    return {stage for stage, _ in model.calls}
+
+
+def test_who_reads_the_whole_is_asked_about_no_single_gap(open_memory: OpenMemory, tmp_path: Path) -> None:
+    wide = "default?band=2"  # in which gaps of this talk lie
+    one, other = (ScriptedModel(respond=answer(CUT)) for _ in range(2))
+    told(open_memory, model=one, policy=wide, path=tmp_path / "one.db")
+    assert stages_asked(one) == {"facts"}
+    apart = StagedModel(None, {"episode": one, "facts": one, "topic_shift": other})
+    told(open_memory, policy=wide, language_model=apart, path=tmp_path / "apart.db")
+    assert stages_asked(other) == {"topic_shift"}  # a model named for it is
+    alone = ScriptedModel(respond=answer(CUT))
+    told(open_memory, model=alone, policy=wide, fact_policy="alone", path=tmp_path / "alone.db")
+    assert "topic_shift" in stages_asked(alone)  # and so is one that reads no whole
+
+
+def test_a_question_of_a_policy_that_weighs_no_reading_is_asked(open_memory: OpenMemory) -> None:
+    model = ScriptedModel(respond=answer(CUT))
+    told(open_memory, model=model, policy="seed-001")
+    assert "topic_shift" in stages_asked(model)
+
+
 def test_a_cut_and_a_join_by_hand_are_no_matter_for_a_model(open_memory: OpenMemory) -> None:
     clock = Clock(NINE)
     model = StagedModel(

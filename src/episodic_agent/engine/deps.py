@@ -11,7 +11,7 @@ from episodic_agent.core.chains.policies import DEFAULT as DEFAULT_CHAINING
 from episodic_agent.core.ingest import IntakeLimits
 from episodic_agent.core.links.policies import DEFAULT as DEFAULT_LINKING
 from episodic_agent.core.links.policies import link_policy
-from episodic_agent.core.prompts import EPISODE, FACTS
+from episodic_agent.core.prompts import EPISODE, FACTS, TOPIC_SHIFT
 from episodic_agent.core.strength.retention import Retention
 from episodic_agent.core.threads import Channels
 from episodic_agent.engine.recall.former import FormerVectors, Named, nobody
@@ -122,6 +122,17 @@ class Deps:
         """
         telling, stating = (model_of(self.language_model, stage) for stage in (EPISODE, FACTS))
         return self.fact_policy == FACT_POLICIES[0] and stating is not None and telling is stating
+
+    @property
+    def reads_boundaries(self) -> bool:
+        """Tell whether the model that reads finished talk is also the one for single boundaries.
+
+        What it would be asked of a gap, it says of all gaps in that reading, seeing more. Another model for
+        stage `topic_shift` is asked at once.
+        """
+        return self.reads_once and model_of(self.language_model, TOPIC_SHIFT) is model_of(
+            self.language_model, FACTS
+        )
 
     def model_for(self, scope: Scope, stage: str) -> LanguageModel | None:
         """Return the stage's language model, counting what it costs this scope; None where there is none."""

@@ -63,7 +63,9 @@ class Segmenter:
     """The policy new cuts follow, and how to find the one a frame began with.
 
     `steps` is the policy that threads of an agent's steps follow; None: the same one. `eager` changes the
-    policy of a frame that holds nothing yet at once, as a run does that was asked for one.
+    policy of a frame that holds nothing yet at once, as a run does that was asked for one. With `reads` the
+    model that would be asked reads all that was said when it is over, and says then where subjects change: a
+    policy that weighs readings puts no question about a single gap meanwhile.
     """
 
     policy: Policy[Any]
@@ -71,15 +73,15 @@ class Segmenter:
     asks: bool = False  # is there a language model to put questions to?
     steps: Policy[Any] | None = None
     eager: bool = False
+    reads: bool = False
 
     @classmethod
     def made(cls, deps: Deps) -> "Segmenter":
         """Return the segmenter of a memory's own policies."""
         resolve = deps.resolve_policy
         asks = model_of(deps.language_model, TOPIC_SHIFT) is not None
-        return cls(
-            resolve(policy_for(deps.policy, MESSAGE)), resolve, asks, resolve(policy_for(deps.policy, STEP))
-        )
+        spoken, steps = (resolve(policy_for(deps.policy, modality)) for modality in (MESSAGE, STEP))
+        return cls(spoken, resolve, asks, steps, reads=deps.reads_boundaries)
 
     def of(self, thread: Thread | None) -> "Segmenter":
         """Return the segmenter for a thread, whose modality says which policy is wanted."""
@@ -111,7 +113,7 @@ class Segmenter:
             frame, policy = replace(self._renewed(frame), question=None), self.policy
         while waiting and frame.question is None:
             memory, batch = load(tx, frame, policy), _batch(waiting)
-            judging = asking(policy) if self.asks else policy
+            judging = self._judging(policy)
             of_old = policy is not self.policy
             step = (_to_first_cut if of_old else run)(memory, batch, judging)
             taken, waiting = waiting[: step.consumed], waiting[step.consumed :]
@@ -130,7 +132,7 @@ class Segmenter:
         policy, ends = self.policy_of(frame), load_ends(frame)
         if self._is_lost(frame, policy):
             return self.go_on(tx, replace(frame, question=None), now, ends)
-        judging = asking(policy) if self.asks else policy
+        judging = self._judging(policy)
         step = settle(load(tx, frame, policy), question, verdict, judging)
         frame = self._write(tx, replace(frame, question=None), policy, step, (), now)
         if step.cuts and policy is not self.policy:
@@ -178,6 +180,10 @@ class Segmenter:
             while frame.question is not None:
                 frame = self.settle(tx, frame, None, now)
         return frame
+
+    def _judging(self, policy: Policy[Any]) -> Policy[Any]:
+        """Return the policy as it is where a model answers, unless one will read it all anyway."""
+        return asking(policy) if self.asks and not self.reads else policy
 
     def _is_lost(self, frame: Frame, policy: Policy[Any]) -> bool:
         """Tell whether nobody here knows the frame's policy: its state then says nothing to any other."""
