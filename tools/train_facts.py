@@ -421,7 +421,7 @@ def main() -> None:
     parser.add_argument("--only-measure", action="store_true")
     parser.add_argument("--only-ship", action="store_true")
     parser.add_argument(
-        "--bar", type=float, default=0.5, help="likelihood from which a fact counts as replaced"
+        "--bar", type=float, default=0.6, help="likelihood from which a fact counts as replaced"
     )
     options = parser.parse_args()
     settings = load_settings()

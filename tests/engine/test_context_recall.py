@@ -87,7 +87,7 @@ def test_what_was_said_and_is_no_longer_so_is_not_told(memory: Memory) -> None:
     for day, text in enumerate(IDLE, 3):
         talk(memory, day, (text, "Right."))
     before = mine(memory).context(DINNER, channel="sms", at=at(20)).text
-    assert '- "I\'m vegetarian."' in before
+    assert f'- "I\'m vegetarian." ({at(0):%Y-%m-%d})' in before
     talk(memory, 21, ("I'm no longer vegetarian, by the way. I eat fish again.", "Good to know."))
     for size in (120, 180, 800):
         text = mine(memory).context(DINNER, channel="sms", at=at(25), max_tokens=size).text

@@ -1,7 +1,7 @@
 """The default form of a context: what is known, this conversation, and what was said earlier, in a budget.
 
     What is known:
-    - {fact}
+    - {fact} ({date})
 
     What has worked before:
     - {skill} → {step} → {step}
@@ -163,7 +163,7 @@ def tell(
     least = _least_worth(recalled, max_tokens, policy)
     if policy == RIVALS:
         candidates = [one for one in candidates if one.block is not Block.KNOWN or one.worth >= least]
-    taken = _chosen(message, candidates, frame, room, max_tokens, least)
+    taken = _chosen(message, candidates, frame, room, max_tokens, least, dated=policy == RIVALS)
     rows = _written(taken, frame)
     if continued is not None and all(quote.thread_id != continued.thread_id for quote in taken):
         going_on = None  # nothing of it is told
@@ -210,8 +210,13 @@ def _chosen(
     room: int,
     max_tokens: int,
     least: float,
+    *,
+    dated: bool,
 ) -> list[QuotedText]:
-    """Return the lines that are taken: greedily by worth, each block within its share."""
+    """Return the lines that are taken: greedily by worth, each block within its share.
+
+    `dated`: facts say since when, as nobody can tell otherwise which of two is the newer.
+    """
     order = sorted(
         candidates, key=lambda quote: (-round(quote.worth, 9), quote.block, quote.at, quote.first_seq)
     )
@@ -225,6 +230,7 @@ def _chosen(
             continue
         text = _trimmed(quote, message, frame)
         terms = _terms(text)
+        text = f"{text} ({_date(quote)})" if dated and text and quote.block is Block.KNOWN else text
         if (quote.block, text) in seen or (
             quote.block is Block.BEFORE
             and terms
