@@ -399,6 +399,7 @@ def test_a_file_that_may_not_grow_is_reported_and_goes_on_when_it_may(
     assert_told_and_recovered(life, story.end(), targets)
 
 
+@pytest.mark.slow  # a server of its own behind a mount: a file that may not grow stays in the fast suite
 def test_a_full_disk_is_reported_and_goes_on_when_there_is_room(tmp_path: Path, whole: str) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
