@@ -351,7 +351,11 @@ def test_killed_at_a_named_point_a_resegment_and_its_undo_are_whole_or_not_there
 
 
 @pytest.mark.parametrize(
-    ("events", "chat"), [pytest.param(24, "whole", marks=pytest.mark.slow, id="24"), (4, "half")]
+    ("events", "chat"),
+    [
+        pytest.param(24, "whole", marks=pytest.mark.slow, id="24"),
+        pytest.param(4, "half", marks=pytest.mark.slow, id="4"),
+    ],
 )
 def test_killed_anywhere_a_resegment_and_its_undo_are_whole_or_not_there(
     server: KillServer, tmp_path: Path, events: int, chat: str, request: pytest.FixtureRequest

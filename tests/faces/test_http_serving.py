@@ -115,6 +115,7 @@ def test_while_the_memory_is_opened_it_lives_and_is_not_ready() -> None:
         pass  # the port is free again
 
 
+@pytest.mark.slow
 def test_while_a_schema_is_brought_up_to_date_the_command_is_not_ready(tmp_path: Path) -> None:
     path, port = tmp_path / "memory.db", free_port()
     Memory.open(path, embedder="none").close()

@@ -19,7 +19,7 @@ def test_what_is_made_from_the_document_is_up_to_date() -> None:
     assert stale == [], "run `python tools/typescript_client.py`"
 
 
-@pytest.mark.parametrize("keyed", [False, True])
+@pytest.mark.parametrize("keyed", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_node_runs_the_client_against_a_server(
     tmp_path: Path, keyed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
