@@ -26,6 +26,7 @@ from episodic_agent.engine.facts import job as quoting_job
 from episodic_agent.engine.sections import bounds as parting
 from episodic_agent.engine.sections import job as compacting
 from episodic_agent.faces.cli.main import main
+from episodic_agent.stores.sqlite import SqliteStore
 
 KEPT = ("EPISODIC_CACHE", "EPISODIC_TEST_")  # where the model is, and what steers the tests themselves
 POLICY = "seed-001"  # its cuts follow from gaps and lengths alone while no model answers
@@ -122,22 +123,34 @@ def database(tmp_path: Path) -> Path:
     return tmp_path / "memory.db"
 
 
+@pytest.fixture(scope="session")
+def ready(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file that was made ready once, as the databases of a server are: making one is most of an opening."""
+    path = tmp_path_factory.mktemp("ready") / "memory.db"
+    SqliteStore(path).close()
+    return path
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def url(request: pytest.FixtureRequest, database: Path, ready: Path) -> str:
     """The URL of a fresh, empty database: a test that takes it runs once on each store."""
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'memory.db'}"
+        shutil.copy(ready, database)
+        return f"sqlite:///{database}"
     return str(request.getfixturevalue("postgres_url"))
 
 
 @pytest.fixture
-def open_memory(database: Path, clock: Clock) -> Iterator[OpenMemory]:
+def open_memory(database: Path, clock: Clock, ready: Path) -> Iterator[OpenMemory]:
     """Open memories (the same file unless `path` names another); all are closed at the end."""
     with ExitStack() as stack:
 
         def opened(path: Path | None = None, **parts: Any) -> Memory:
             chosen = {"embedder": "hashing", "policy": POLICY, "clock": clock, **parts}
-            return stack.enter_context(Memory.open(path or database, **chosen))
+            place = path or database
+            if isinstance(place, Path) and not place.exists():
+                shutil.copy(ready, place)
+            return stack.enter_context(Memory.open(place, **chosen))
 
         yield opened
 
