@@ -51,7 +51,7 @@ def scene(*plays: Play) -> Iterator[str]:
             return
 
     with serve(handle, "127.0.0.1", 0) as server:
-        Thread(target=server.serve_forever, args=(0.005,), daemon=True).start()
+        Thread(target=server.serve_forever, daemon=True).start()
         yield f"ws://127.0.0.1:{server.socket.getsockname()[1]}"
         server.shutdown()
 
