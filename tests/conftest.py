@@ -26,6 +26,7 @@ from episodic_agent.engine.facts import job as quoting_job
 from episodic_agent.engine.sections import bounds as parting
 from episodic_agent.engine.sections import job as compacting
 from episodic_agent.faces.cli.main import main
+from episodic_agent.stores.sqlite import SqliteStore
 
 KEPT = ("EPISODIC_CACHE", "EPISODIC_TEST_")  # where the model is, and what steers the tests themselves
 POLICY = "seed-001"  # its cuts follow from gaps and lengths alone while no model answers
@@ -34,7 +35,7 @@ After = Callable[..., None]
 settings.load_profile(FAST)  # --hypothesis-profile=full, which the slow suite names, comes after this
 IN_MEMORY = Path("/dev/shm")  # a disk in memory, on every Linux
 STORES = Path(__file__).parent / "stores"
-EVERY = 4  # of a module's tests on both stores, how many-th the fast suite runs on a server too
+EVERY = 12  # of a module's tests on both stores, how many-th the fast suite runs on a server too
 ROOM = 2 * 2**30  # bytes to be free there; a run of the fast suite takes a tenth of that
 __all__ = ["bare_url", "citus", "citus_url", "login", "postgres", "postgres_url"]  # fixtures of every test
 
@@ -76,8 +77,11 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _no_settings_from_outside() -> Iterator[None]:
+def _no_settings_from_outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
+        # No test asks anybody by https: reading whom this machine trusts costs each client twenty milliseconds.
+        patch.setenv("SSL_CERT_DIR", str(tmp_path_factory.mktemp("nobody-trusted")))
+        patch.delenv("SSL_CERT_FILE", raising=False)
         for name in [n for n in os.environ if n.startswith("EPISODIC_") and not n.startswith(KEPT)]:
             patch.delenv(name)
         for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "OTEL_EXPORTER_OTLP_ENDPOINT"):
@@ -119,22 +123,34 @@ def database(tmp_path: Path) -> Path:
     return tmp_path / "memory.db"
 
 
+@pytest.fixture(scope="session")
+def ready(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file that was made ready once, as the databases of a server are: making one is most of an opening."""
+    path = tmp_path_factory.mktemp("ready") / "memory.db"
+    SqliteStore(path).close()
+    return path
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def url(request: pytest.FixtureRequest, database: Path, ready: Path) -> str:
     """The URL of a fresh, empty database: a test that takes it runs once on each store."""
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'memory.db'}"
+        shutil.copy(ready, database)
+        return f"sqlite:///{database}"
     return str(request.getfixturevalue("postgres_url"))
 
 
 @pytest.fixture
-def open_memory(database: Path, clock: Clock) -> Iterator[OpenMemory]:
+def open_memory(database: Path, clock: Clock, ready: Path) -> Iterator[OpenMemory]:
     """Open memories (the same file unless `path` names another); all are closed at the end."""
     with ExitStack() as stack:
 
         def opened(path: Path | None = None, **parts: Any) -> Memory:
             chosen = {"embedder": "hashing", "policy": POLICY, "clock": clock, **parts}
-            return stack.enter_context(Memory.open(path or database, **chosen))
+            place = path or database
+            if isinstance(place, Path) and not place.exists():
+                shutil.copy(ready, place)
+            return stack.enter_context(Memory.open(place, **chosen))
 
         yield opened
 

@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+
 from benchmarks import forgetting_speed
 
 
+@pytest.mark.slow
 def test_an_observation_a_thread_and_a_user_are_timed(tmp_path: Path) -> None:
     rows = dict(forgetting_speed.forgotten("sqlite", f"sqlite:///{tmp_path / 'memory.db'}", 600))
     held, *erased = rows.values()

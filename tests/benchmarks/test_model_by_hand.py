@@ -107,6 +107,7 @@ def test_a_recording_says_under_which_policies_it_was_made(tmp_path: Path) -> No
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_folder_is_played_under_its_own_policies_whatever_the_defaults_are(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

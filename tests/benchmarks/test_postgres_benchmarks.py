@@ -32,6 +32,7 @@ def twins(postgres_url: str) -> Iterator[parity.Twins]:
         yield both
 
 
+@pytest.mark.slow
 def test_what_both_stores_hold_and_find_is_counted_as_the_same(twins: parity.Twins) -> None:
     mine(twins).add(SAID, thread="home")
     assert mine(twins).search("who repairs the violin").observations
@@ -43,6 +44,7 @@ def test_what_both_stores_hold_and_find_is_counted_as_the_same(twins: parity.Twi
     assert {n for name, n in answers.items() if "differ" in name or "another" in name} == {0}
 
 
+@pytest.mark.slow
 def test_what_only_one_store_holds_is_counted_as_a_difference(twins: parity.Twins) -> None:
     mine(twins).add(SAID, thread="home")
     only: Memory = twins.both[1]

@@ -360,6 +360,7 @@ def test_what_was_gathered_is_read_from_the_cache_until_the_data_change(data: Pa
     assert asked.stamp(tmp_path / "ret_realtalk.jsonl.gz", embedder.name) != before
 
 
+@pytest.mark.slow
 def test_the_curve_rises_with_the_recall_that_is_kept_and_its_errors_fall_with_the_questions() -> None:
     lot = np.random.default_rng(5)
 

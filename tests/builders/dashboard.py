@@ -18,6 +18,7 @@ import uvicorn
 
 from builders.chats import TOPICS, diary
 from builders.links import link_decision
+from builders.served import Attentive
 from episodic_agent import Memory
 from episodic_agent.data import demo_folder
 from episodic_agent.faces.http.app import make_app
@@ -53,12 +54,12 @@ def served(opened: Callable[[], Memory], clock: Callable[[], datetime]) -> Itera
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     app = make_app(opened, clock, rate=10_000)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
+    server = Attentive(uvicorn.Config(app, log_level="error"))
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     thread.start()
     until = time.monotonic() + 30
     while not server.started and time.monotonic() < until:
-        time.sleep(0.02)
+        time.sleep(0.005)
     assert server.started
     try:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"

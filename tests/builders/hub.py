@@ -50,7 +50,7 @@ def serving_hub(folder: Path) -> Iterator[str]:
     """Serve a folder as the repository somebody/model, and give the hub's address."""
     handler = type("_Hub", (Hub,), {"files": folder, "asked": []})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.005,), daemon=True).start()
     yield f"http://127.0.0.1:{server.server_address[1]}"
     server.shutdown()
     server.server_close()

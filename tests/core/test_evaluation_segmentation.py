@@ -67,13 +67,15 @@ def assert_agrees_with_nltk(reference: Sequence[int], hypothesis: Sequence[int])
     assert row.wd == pytest.approx(nltk_windowdiff(truth, guess, k=k), abs=1e-12)
 
 
+@pytest.mark.hypothesis  # the slow suite tries all of them
 def test_three_thousand_random_streams_agree_with_segeval():
-    for seed in range(3000):
+    for seed in range(share(3000)):
         assert_agrees_with_segeval(*random_pair(seed))
 
 
+@pytest.mark.hypothesis
 def test_three_thousand_random_streams_agree_with_nltk():
-    for seed in range(3000):
+    for seed in range(share(3000)):
         assert_agrees_with_nltk(*random_pair(seed, shortest=2))
 
 

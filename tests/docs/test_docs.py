@@ -38,7 +38,7 @@ from episodic_agent.schemas import Json
 from episodic_agent.settings import Settings
 from episodic_agent.testing import serving
 
-MANY = 2  # commands; each is a process, so blocks with more are run by the slow suite only
+MANY = 1  # commands; each is a process: blocks with more, and with a service, are run by the slow suite only
 WORDS = 15_000
 RUN_HERE = {("bash", ""), ("python", ""), ("bash", "serve")}
 OTHERS = {"pip", "make", "docker", "export", "claude", "codex", "psql", "createdb"}  # of other programs
@@ -50,7 +50,13 @@ SHOWN = [block for page in PAGES for block in blocks_of(page, "console")]
 
 
 def is_long(block: Block) -> bool:
-    return len(re.findall(r"^\s*(?:\w+=\$\()?episodic ", block.text, re.MULTILINE)) > MANY
+    """Tell whether a block takes seconds; those of the first page are run by every suite."""
+    if block.page.name == "README.md":
+        return False
+    return (
+        " serve " in block.text
+        or len(re.findall(r"^\s*(?:\w+=\$\()?episodic ", block.text, re.MULTILINE)) > MANY
+    )
 
 
 def reply(prompt: str) -> Mapping[str, Json]:

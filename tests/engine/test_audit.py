@@ -16,6 +16,7 @@ from stores.builders import ANA
 from stores.verbs import READS, WRITES
 
 from episodic_agent import Memory
+from episodic_agent.engine.ingest import appending
 from episodic_agent.engine.trace.acts import acts, calling
 from episodic_agent.engine.trace.auditing import WRITTEN, AuditedStore
 from episodic_agent.errors import InvalidInput, NotFound
@@ -144,11 +145,12 @@ def test_later_work_names_the_job_it_was_for(ana: Any) -> None:
     assert (encoded.thing, encoded.subject, encoded.counts) == ("episode", episode, {"summaries": 1})
 
 
-def test_a_call_in_many_transactions_has_one_entry(ana: Any) -> None:
+def test_a_call_in_many_transactions_has_one_entry(ana: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(appending, "GROUP", 8)  # observations of a transaction
     user, _ = ana
-    user.add([say(f"Line {n} of a long list of nothing in particular", n / 60) for n in range(700)])
+    user.add([say(f"Line {n} of a long list of nothing in particular", n / 60) for n in range(70)])
     (entry,) = [one for one in user.trace.audit() if one.verb == "add"]
-    assert entry.counts["observations"] == 700 == user.stats().observations
+    assert entry.counts["observations"] == 70 == user.stats().observations
     assert entry.subject == user.threads.list()[0].id
 
 

@@ -262,7 +262,10 @@ print(number + 1, (most() - before) // 1024)
 """
 
 
-@pytest.mark.parametrize("name", ["list.json", "object.json", "lines.jsonl", "timed.txt"])
+SLOWLY = [pytest.param(one, marks=pytest.mark.slow) for one in ("list.json", "lines.jsonl", "timed.txt")]
+
+
+@pytest.mark.parametrize("name", ["object.json", *SLOWLY])
 def test_reading_a_file_of_any_size_takes_no_more_memory(name: str, tmp_path: Path) -> None:
     path, count, text = tmp_path / name, 12_000, "tea " * 250
     texts = (json.dumps({"role": "user", "content": f"{n} {text}"}) for n in range(count))

@@ -187,6 +187,7 @@ def test_the_tool_of_agents_tells_it_too(memory: Memory) -> None:
     assert json.dumps(tools.answer("get_context", {"message": DINNER}).data)
 
 
+@pytest.mark.slow
 def test_what_does_not_bear_on_the_message_is_left_out_where_the_former_policy_told_it(
     memory: Memory,
 ) -> None:

@@ -351,7 +351,11 @@ def test_killed_at_a_named_point_a_resegment_and_its_undo_are_whole_or_not_there
 
 
 @pytest.mark.parametrize(
-    ("events", "chat"), [pytest.param(24, "whole", marks=pytest.mark.slow, id="24"), (4, "half")]
+    ("events", "chat"),
+    [
+        pytest.param(24, "whole", marks=pytest.mark.slow, id="24"),
+        pytest.param(4, "half", marks=pytest.mark.slow, id="4"),
+    ],
 )
 def test_killed_anywhere_a_resegment_and_its_undo_are_whole_or_not_there(
     server: KillServer, tmp_path: Path, events: int, chat: str, request: pytest.FixtureRequest
@@ -399,6 +403,7 @@ def test_a_file_that_may_not_grow_is_reported_and_goes_on_when_it_may(
     assert_told_and_recovered(life, story.end(), targets)
 
 
+@pytest.mark.slow  # a server of its own behind a mount: a file that may not grow stays in the fast suite
 def test_a_full_disk_is_reported_and_goes_on_when_there_is_room(tmp_path: Path, whole: str) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()

@@ -72,6 +72,7 @@ def test_killed_at_every_named_point_it_ends_as_an_undisturbed_file(
     assert sum(kills.values()) >= 12
 
 
+@pytest.mark.slow
 def test_killed_anywhere_it_ends_as_an_undisturbed_file(
     server: KillServer, postgres_url: str, tmp_path: Path, short: str
 ) -> None:

@@ -20,6 +20,7 @@ from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.schemas import Scope
 from episodic_agent.schemas.erasures import What
 from episodic_agent.stores.postgres.server.session import PostgresSession
+from episodic_agent.stores.sqlite import erasing
 from episodic_agent.wiring import is_server
 
 
@@ -353,8 +354,9 @@ def test_an_export_of_before_brings_nothing_back(
 
 
 def test_a_reader_that_holds_the_log_leaves_the_receipt_pending(
-    open_memory: OpenMemory, clock: Clock, database: Path
+    open_memory: OpenMemory, clock: Clock, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(erasing, "_PATIENCE", timedelta(seconds=0.1))
     memory = open_memory()
     secret = live(memory, clock)
     with memory._deps.store.begin(Scope(), write=False) as tx:

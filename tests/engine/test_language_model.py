@@ -371,7 +371,6 @@ def test_processes_that_share_a_space_share_its_budget(
     ],
 )
 def test_settings_that_cannot_be_meant_are_refused_before_anything_is_made(
-    open_memory: OpenMemory,
     monkeypatch: pytest.MonkeyPatch,
     database: Path,
     name: str,
@@ -382,7 +381,7 @@ def test_settings_that_cannot_be_meant_are_refused_before_anything_is_made(
     monkeypatch.setenv("EPISODIC_LLM", "openai:small")
     monkeypatch.setenv(f"EPISODIC_{name}", value)
     with pytest.raises(InvalidInput) as caught:
-        open_memory()
+        Memory.open(database, embedder="hashing")
     assert problem in str(caught.value)
     assert not database.exists()
 

@@ -477,7 +477,9 @@ def pieces(messages: Sequence[dict[str, Any]], seed: int) -> list[list[dict[str,
     return [list(messages[a:b]) for a, b in pairwise(cuts)]
 
 
-@pytest.mark.parametrize("policy", ["default?threshold=0.7", "default?max_length=6", THREES])
+@pytest.mark.parametrize(
+    "policy", ["default?threshold=0.7", pytest.param("default?max_length=6", marks=pytest.mark.slow), THREES]
+)
 def test_the_thread_goes_on_alike_however_batched_and_restarted(
     open_memory: OpenMemory, tmp_path: Path, policy: str
 ) -> None:

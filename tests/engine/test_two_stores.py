@@ -80,6 +80,7 @@ def test_the_demo_is_the_same_memory_on_both(twins: Twins, files: str, episodes:
     assert ask_both(twins, [q["question"] for q in asked[:: 20 // episodes]]) > 15 * episodes
 
 
+@pytest.mark.slow
 def test_filters_by_time_and_thread_leave_the_same(twins: Twins) -> None:
     for memory in twins:
         mine(memory).add(diary(), thread="home")
@@ -95,6 +96,7 @@ def test_filters_by_time_and_thread_leave_the_same(twins: Twins) -> None:
         twins.assert_same(lambda m, t=thread: mine(m).boundaries.whatif(t, "seed-001"))
 
 
+@pytest.mark.slow
 def test_both_go_on_alike_after_flush_and_silence(twins: Twins, clock: Clock) -> None:
     for memory in twins:
         mine(memory).add(diary(), thread="home")

@@ -391,7 +391,9 @@ def test_a_detector_of_ones_own_counts_salient_events_and_says_its_reason(
     assert [one["metadata"]["salient_events"] for one in remaining] == [3, 1]
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 143), pytest.param(signal.SIGHUP, 129, marks=pytest.mark.slow)]
+)
 def test_a_terminated_run_closes_what_came_and_says_by_its_code_what_ended_it(
     database: Path, run: Run, number: signal.Signals, code: int
 ) -> None:
@@ -405,7 +407,7 @@ def test_a_terminated_run_closes_what_came_and_says_by_its_code_what_ended_it(
     assert (episode["observations"], episode["reason"]) == (2, "end_of_stream")
 
 
-@pytest.mark.parametrize("next_command", ["upkeep", "run"])
+@pytest.mark.parametrize("next_command", [pytest.param("upkeep", marks=pytest.mark.slow), "run"])
 def test_what_a_killed_run_left_open_is_closed_by_whoever_comes_next(
     database: Path, run: Run, walk: Path, next_command: str
 ) -> None:

@@ -9,6 +9,7 @@ from builders.chats import mine, say
 from builders.commands import Outcome, Run
 
 from episodic_agent import Memory
+from episodic_agent.providers import openai_http
 from episodic_agent.testing.model_server import (
     Behaviour,
     ScriptedServer,
@@ -45,7 +46,10 @@ def test_adding_asks_the_model_and_its_verdict_cuts(run: Run, server: ScriptedSe
     assert server.asked[-1]["model"] == "small"
 
 
-def test_a_model_that_is_away_stops_no_adding(run: Run, server: ScriptedServer) -> None:
+def test_a_model_that_is_away_stops_no_adding(
+    run: Run, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openai_http, "FIRST_WAIT", 0.01)
     server.baseline = Behaviour.UNAVAILABLE
     assert [outcome.code for outcome in add_all(run)] == [0] * 5
     assert server.asked

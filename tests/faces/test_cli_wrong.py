@@ -191,6 +191,15 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def known(furnished: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], list[str]]:
+    """Return the ids of Ana's episodes, and what every copy of the memory holds."""
+    memory = Path(shutil.copy(furnished / "memory.db", tmp_path_factory.mktemp("known")))
+    with Memory.open(memory, embedder="hashing", policy="seed-001") as opened:
+        ids = [str(card.episode_id) for card in opened.user("ana").episodes.list()]
+    return ids, remembered(memory)
+
+
 @pytest.fixture
 def folder(furnished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Work in a copy of the folder, as nobody in particular."""
@@ -228,15 +237,19 @@ def test_the_table_is_long_enough() -> None:
 
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_wrong_is_one_line_that_helps_and_harms_nothing(
-    run: Run, folder: Path, taken: int, closed: int, monkeypatch: pytest.MonkeyPatch, name: str
+    run: Run,
+    folder: Path,
+    known: tuple[list[str], list[str]],
+    taken: int,
+    closed: int,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
 ) -> None:
     wrong = WRONG[name]
-    memory = folder / "memory.db"
-    with Memory.open(memory, embedder="hashing", policy="seed-001") as opened:
-        ids = [str(card.episode_id) for card in opened.user("ana").episodes.list()]
+    memory, (ids, lines) = folder / "memory.db", known
     shared = next(one[:1] for one in ids if sum(other.startswith(one[0]) for other in ids) > 1)
     names = {"taken": taken, "closed": closed, "shared": shared, "db": memory}
-    lines, files = remembered(memory), contents(folder)
+    files = contents(folder)
     with monkeypatch.context() as patch:
         for setting, value in wrong.settings.items():
             patch.setenv(setting, value)
@@ -336,7 +349,10 @@ def test_a_reader_that_goes_away_is_no_error(folder: Path) -> None:
     assert (exporting.returncode, complaints) == (0, b"")
 
 
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+ALONE = [pytest.param(one, marks=pytest.mark.slow) for one in ("<&-", ">&-", "2>&-")]
+
+
+@pytest.mark.parametrize("closed", [*ALONE, "<&- >&- 2>&-"])
 def test_standard_streams_may_be_closed(folder: Path, closed: str) -> None:
     script = f'exec "$@" {closed}'
     shell = ["bash", "-c", script, "bash"]

@@ -16,6 +16,7 @@ from builders.links import link_decision
 
 from episodic_agent import Memory
 from episodic_agent.errors import InvalidInput
+from episodic_agent.faces.http.v1 import events
 from episodic_agent.faces.http.v1.events import EventCursor, read_event_id
 
 NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
@@ -76,7 +77,8 @@ def opened(tmp_path: Path) -> Callable[[], Memory]:
 
 
 @pytest.fixture
-def url(opened: Callable[[], Memory]) -> Iterator[str]:
+def url(opened: Callable[[], Memory], monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    monkeypatch.setattr(events, "EVERY", 0.05)
     with opened() as memory:
         memory.user("ana").add(talk(TAP, 0))
         memory.user("ana").flush()

@@ -204,6 +204,7 @@ def test_no_request_to_a_starting_server_is_reset_or_turned_away(tmp_path: Path)
     assert set(seen) <= {202, 503}
 
 
+@pytest.mark.slow
 def test_while_a_schema_is_brought_up_to_date_the_command_is_not_ready(tmp_path: Path) -> None:
     path, port = tmp_path / "memory.db", free_port()
     Memory.open(path, embedder="none").close()

@@ -119,8 +119,17 @@ def test_an_operation_runs_until_a_worker_did_it_and_fails_where_it_cannot(tmp_p
         (dead,) = ana.jobs.list(state="dead")
         ana.jobs.retry(dead.id)
         worker = ana.jobs.worker(poll=0.01)
-        threading.Timer(1.0, worker.stop).start()
+
+        def stop_when_done() -> None:
+            until = time.monotonic() + 30
+            while ana.jobs.operation(operation.id).state == "running" and time.monotonic() < until:
+                time.sleep(0.01)
+            worker.stop()
+
+        watching = threading.Thread(target=stop_when_done)
+        watching.start()
         worker.run()
+        watching.join()
         assert ana.jobs.operation(operation.id).state == "done"
         with pytest.raises(InvalidInput, match="a user's"):
             memory.jobs.operation(operation.id)
@@ -351,12 +360,12 @@ EXAMPLES_NEED = {  # what an example names that must be there first, and what ma
 
 
 def test_a_file_that_drips_is_cut(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "SLOWEST", 0.2)
+    monkeypatch.setattr(files, "SLOWEST", 0.05)
 
     def drip() -> Iterator[bytes]:
         for n in range(100):
             yield b"." if n else b"["
-            time.sleep(0.02)
+            time.sleep(0.005)
 
     answer = client.post("/v1/users/ana/import", params={"name": "chat.json"}, content=drip())
     assert (answer.status_code, "faster" in answer.json()["detail"]) == (408, True)

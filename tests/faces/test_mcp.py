@@ -200,6 +200,7 @@ def test_every_tool_refuses_wrong_arguments_over_http(port: int) -> None:
     anyio.run(run)
 
 
+@pytest.mark.slow
 def test_standard_output_holds_nothing_but_the_protocol(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, *command(tmp_path)], env=environment(tmp_path), input="", capture_output=True,

@@ -10,6 +10,7 @@ from builders.served import served
 from typescript_client import FOLDER, document, files
 
 from episodic_agent import Memory
+from episodic_agent.faces.http.v1 import events
 
 
 def test_what_is_made_from_the_document_is_up_to_date() -> None:
@@ -18,8 +19,11 @@ def test_what_is_made_from_the_document_is_up_to_date() -> None:
     assert stale == [], "run `python tools/typescript_client.py`"
 
 
-@pytest.mark.parametrize("keyed", [False, True])
-def test_node_runs_the_client_against_a_server(tmp_path: Path, keyed: bool) -> None:
+@pytest.mark.parametrize("keyed", [pytest.param(False, marks=pytest.mark.slow), True])
+def test_node_runs_the_client_against_a_server(
+    tmp_path: Path, keyed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "EVERY", 0.05)
     node = shutil.which("node")
     if node is None:
         warnings.warn("node is not here: the TypeScript client was not run", stacklevel=1)

@@ -304,6 +304,7 @@ def episodic(*arguments: str, folder: Path, **environment: str) -> subprocess.Co
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_model_is_pulled_from_the_hub_in_one_line_and_used_without_it(tmp_path: Path) -> None:
     encoder_folder(case(PROMPTED), tmp_path / "published")
     with serving_hub(tmp_path / "published") as address:
@@ -343,6 +344,7 @@ def test_a_repository_with_pickled_weights_alone_is_refused_with_the_remedy(tmp_
     assert "it has no model.safetensors; weights are read from model.safetensors alone" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_memory_is_embedded_again_by_command_and_calibrated_on_itself(tmp_path: Path) -> None:
     encoder_folder(case(XLM_R), tmp_path / "model")
     chosen = ["--user", "ana"]

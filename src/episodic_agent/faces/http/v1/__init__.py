@@ -13,19 +13,15 @@
 **To add** a verb, add a row to the table; `tests/faces/test_parity.py` asks for it.
 """
 
-from fastapi import APIRouter
+from starlette.routing import BaseRoute
 
-from episodic_agent.faces.http.v1.asking import PREFIX
 from episodic_agent.faces.http.v1.events import event_routes
 from episodic_agent.faces.http.v1.files import file_routes
 from episodic_agent.faces.http.v1.messages import message_routes
-from episodic_agent.faces.http.v1.problems import PROBLEMS
 from episodic_agent.faces.http.v1.routes import verb_routes
 
 
-def v1_routes(largest_file: int) -> APIRouter:
-    """Return all routes of `/v1`."""
-    router = APIRouter(prefix=PREFIX, responses=PROBLEMS)
-    for routes in (message_routes(), file_routes(largest_file), event_routes(), verb_routes()):
-        router.include_router(routes)
-    return router
+def v1_routes(largest_file: int) -> list[BaseRoute]:
+    """Return all routes of `/v1`, prefix included."""
+    rooms = (message_routes(), file_routes(largest_file), event_routes(), verb_routes())
+    return [route for room in rooms for route in room.routes]

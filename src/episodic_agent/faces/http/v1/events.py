@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any, Final
 from uuid import UUID
 
@@ -22,8 +23,9 @@ from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.faces.guard import header_values
-from episodic_agent.faces.http.v1.asking import memory_of, name_in_path, needs
+from episodic_agent.faces.http.v1.asking import PREFIX, memory_of, name_in_path, needs
 from episodic_agent.faces.http.v1.nouns import shown_item
+from episodic_agent.faces.http.v1.problems import PROBLEMS
 from episodic_agent.schemas import Decision
 from episodic_agent.schemas.keys import Role
 
@@ -64,9 +66,10 @@ class EventCursor:
         return new
 
 
+@cache
 def event_routes() -> APIRouter:
     """Return the route of a user's events."""
-    router = APIRouter()
+    router = APIRouter(prefix=PREFIX, responses=PROBLEMS)
 
     @router.get(
         "/users/{user}/events",

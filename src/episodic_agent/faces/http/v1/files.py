@@ -24,6 +24,7 @@ from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.guard import SLOWEST
 from episodic_agent.faces.http.v1.asking import AS_OF, PREFIX, answered, memory_of, name_in_path, needs
 from episodic_agent.faces.http.v1.nouns import noun_model
+from episodic_agent.faces.http.v1.problems import PROBLEMS
 from episodic_agent.schemas.keys import Role
 from episodic_agent.showing import plain
 
@@ -41,7 +42,7 @@ def streams(scope: Scope) -> bool:
 
 def file_routes(largest: int) -> APIRouter:
     """Return the routes of import and export; `largest` bounds a file in bytes."""
-    router = APIRouter(tags=["memory"])
+    router = APIRouter(prefix=PREFIX, responses=PROBLEMS, tags=["memory"])
     lines = {200: {"description": "JSON lines", "content": {LINES: {"schema": {"type": "string"}}}}}
 
     @router.get(

@@ -1,5 +1,6 @@
 """Messages of a user: a batch is kept, exactly once, and durable when it is acknowledged."""
 
+from functools import cache
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 from uuid import UUID
@@ -10,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from episodic_agent.engine.jobs.operations import Operation
 from episodic_agent.faces.http.v1.asking import PREFIX, answered, memory_of, name_in_path, needs
 from episodic_agent.faces.http.v1.nouns import noun_model
+from episodic_agent.faces.http.v1.problems import PROBLEMS
 from episodic_agent.schemas.keys import Role
 from episodic_agent.showing import plain
 
@@ -71,9 +73,10 @@ class BatchReceipts(BaseModel):
     operation: noun_model(Operation)  # type: ignore[valid-type]
 
 
+@cache
 def message_routes() -> APIRouter:
     """Return the route that adds messages."""
-    router = APIRouter()
+    router = APIRouter(prefix=PREFIX, responses=PROBLEMS)
 
     @router.post(
         "/users/{user}/messages",

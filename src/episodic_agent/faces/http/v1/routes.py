@@ -17,7 +17,15 @@ from pydantic.config import JsonDict
 from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.results import DetailedRecall
 from episodic_agent.engine.user import UserMemory
-from episodic_agent.faces.http.v1.asking import AS_OF, answered, memory_of, name_in_path, needs, refuse_past
+from episodic_agent.faces.http.v1.asking import (
+    AS_OF,
+    PREFIX,
+    answered,
+    memory_of,
+    name_in_path,
+    needs,
+    refuse_past,
+)
 from episodic_agent.faces.http.v1.nouns import (
     LISTS,
     answer_model,
@@ -28,6 +36,7 @@ from episodic_agent.faces.http.v1.nouns import (
     shown_item,
 )
 from episodic_agent.faces.http.v1.pages import DEFAULT_PAGE, LARGEST_PAGE, page
+from episodic_agent.faces.http.v1.problems import PROBLEMS
 from episodic_agent.faces.verbs import (
     BODIES,
     OF_SPACE,
@@ -48,7 +57,7 @@ Endpoint = Callable[..., Response]
 @cache  # their models take a second to make
 def verb_routes() -> APIRouter:
     """Return the routes of the table."""
-    router = APIRouter()
+    router = APIRouter(prefix=PREFIX, responses=PROBLEMS)
     for base, rows in ((USER, OF_USER), ("", OF_SPACE)):
         for row in rows:
             add_verb(router, base, row)
