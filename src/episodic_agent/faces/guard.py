@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from episodic_agent.core.language import plural
 from episodic_agent.faces.loopback import refusal
+from episodic_agent.schemas.keys import ApiKey, Role
 
 LARGEST: Final = 4 << 20  # bytes of a request
 MOST_BODIES: Final = 64  # requests with a body at the same time: each is whole in memory until it is answered
@@ -223,3 +224,8 @@ async def _thrown_away(receive: Receive) -> None:
 def body_of(scope: Scope, receive: Receive) -> Receive | None:
     """Return what brings the body of a request, for `refuse`; None where none follows."""
     return receive if _has_body(scope) else None
+
+
+def lacking(key: ApiKey, needed: Role) -> str:
+    """Say which role a key would need."""
+    return f"this takes a key of role {needed.value}; {key.id} has role {key.role.value}"

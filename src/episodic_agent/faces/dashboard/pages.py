@@ -24,7 +24,7 @@ from episodic_agent.errors import EpisodicError
 from episodic_agent.faces.dashboard import wording
 from episodic_agent.faces.dashboard.door import cookie_of
 from episodic_agent.faces.dashboard.forms import VISITOR, path_here, token_of
-from episodic_agent.faces.http.keyed import lacking
+from episodic_agent.faces.guard import lacking
 from episodic_agent.faces.http.v1.asking import key_of, memory_of, name_in_path
 from episodic_agent.schemas.keys import ApiKey, Role
 from episodic_agent.showing import clipped, visible

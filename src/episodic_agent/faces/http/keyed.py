@@ -15,7 +15,7 @@ from episodic_agent.engine.keys import KeyRoom
 from episodic_agent.engine.trace.acts import called_by
 from episodic_agent.errors import EpisodicError
 from episodic_agent.faces.dashboard.door import is_page
-from episodic_agent.faces.guard import LocalOnly, body_of, header_values, refuse
+from episodic_agent.faces.guard import LocalOnly, body_of, header_values, lacking, refuse
 from episodic_agent.faces.http.allowances import Allowances, OwnAllowances
 from episodic_agent.schemas import Caller
 from episodic_agent.schemas.keys import ApiKey, Role
@@ -116,11 +116,6 @@ class Keyed:
 
 def _face(path: str) -> str:
     return "dashboard" if is_page(path) else "http"
-
-
-def lacking(key: ApiKey, needed: Role) -> str:
-    """Say which role a key would need."""
-    return f"this takes a key of role {needed.value}; {key.id} has role {key.role.value}"
 
 
 def _token(scope: Scope) -> str | None:

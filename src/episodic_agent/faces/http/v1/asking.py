@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from episodic_agent.engine.memory import Memory
 from episodic_agent.errors import InvalidInput
-from episodic_agent.faces.http.keyed import lacking
+from episodic_agent.faces.guard import lacking
 from episodic_agent.schemas.keys import ApiKey, Role
 
 PREFIX: Final = "/v1"
