@@ -120,8 +120,8 @@ def ablations() -> dict[str, Order]:
         name: replace(WEIGHTS_2026_12, **{n: 0.0 for n in (name, name + BIGRAMS) if n in duplicates})
         for name in names
     }
-    # no set has places; a second round and trust in vectors are taken where a question is asked, not here
-    asked = ("second", "known_below", "foreign_from")
+    # no set has places; a second round, statements and trust in vectors are taken where a question is asked
+    asked = ("second", "states", "known_below", "foreign_from")
     for name in (*OF_EPISODES, "neighbour_hours", "dense", "dense_foreign", "place", *asked):
         off.pop(name, None)
     legs = {

@@ -128,9 +128,7 @@ def test_statements_are_lifted_by_their_likelihood_and_nothing_else_moves(
     first = Fused(scores, np.lexsort((ids, -scores)), {"lexical": scores})
     lifted = with_statements(first, stating, ids, DEFAULT_WEIGHTS)
     weight = DEFAULT_WEIGHTS.states
-    expected = (scores + weight * stating) / (1 + weight)
-    # with nothing found there is no scale that the sum was divided by
-    assert np.allclose(lifted.scores, expected if scores.max() > 0 else weight * stating / (1 + weight))
+    assert np.allclose(lifted.scores, scores * (1 + weight * stating) / (1 + weight))
 
 
 # --- how sure

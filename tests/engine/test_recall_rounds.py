@@ -110,8 +110,8 @@ def test_a_window_of_one_message_is_answered_with_it_by_the_newer_policy(
 
 
 STATED = "Our neighbour Ines keeps bees and is allergic to them"
-CHATTED = "ha, look at that, the bees again, what are they up to"
-ASKED = "did you ever see the bees there in such a mood as today?"
+CHATTED = "we looked at the bees again today, what a day"
+ASKED = "have you seen the bees there this year?"
 
 
 def test_what_somebody_states_stands_above_what_chats_or_asks_about_it(open_memory: OpenMemory) -> None:

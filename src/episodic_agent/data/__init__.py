@@ -142,7 +142,7 @@ def number(address: str) -> float:
     """Return one number.
 
     >>> number("facts/replacing.threshold")
-    0.5
+    0.6
     """
     return _number(_at(address), address)
 

@@ -159,15 +159,16 @@ def with_second(fused: Fused, shared: FloatArray, ids: Sequence[str], weights: F
 def with_statements(fused: Fused, stating: FloatArray, ids: Sequence[str], weights: FusionWeights) -> Fused:
     """Return a fused result in which what states something stands above what asks or chats about it.
 
-    `stating` is how likely each candidate states what lasts, in [0, 1]; 0 where nobody looked.
+    `stating` is how likely each candidate states what lasts, in [0, 1]; 0 where nobody looked. It lifts in
+    proportion to the score: what has nothing to do with the question stays where it is.
 
     >>> first = Fused(np.array([0.5, 0.49]), np.array([0, 1]), {"lexical": np.array([0.5, 0.49])})
     >>> with_statements(first, np.array([0.1, 0.9]), ["a", "b"], DEFAULT_WEIGHTS).order.tolist()
     [1, 0]
     """
-    total = _reached(fused)
-    legs = {**fused.legs, "states": weights.states * total * stating}
-    return _finish(legs, total * (1.0 + weights.states), ids)
+    summed = np.add.reduce(list(fused.legs.values()))
+    legs = {**fused.legs, "states": weights.states * summed * stating}
+    return _finish(legs, _reached(fused) * (1.0 + weights.states), ids)
 
 
 def _reached(fused: Fused) -> float:
