@@ -1,12 +1,15 @@
 """Sentences, with the rule-based `sentencex` segmenter."""
 
+import re
 from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Final
 
 from episodic_agent.core.language.scripts import script
 from episodic_agent.core.language.terms import tokens
+from episodic_agent.data import texts
 
+_DAY: Final = re.compile(r"(?:^|\s)\d{1,2}\.\s*$")
 _LOOKED_AT: Final = 1_000_000  # characters of a text an excerpt is taken from: a third of a second
 
 _BY_SCRIPT: Final = {
@@ -33,16 +36,35 @@ def sentences(text: str, language: str | None = None) -> list[str]:
 
     >>> sentences("Dr. Lee came. We spoke!\n- first point")
     ['Dr. Lee came.', 'We spoke!', '- first point']
+    >>> sentences("Die Miete ist am 3. April fällig. Danke.")
+    ['Die Miete ist am 3. April fällig.', 'Danke.']
     """
     code = language or _BY_SCRIPT.get(script(text), "en")
     segment = _segmenter()
-    texts: list[str] = []
+    cut_pieces: list[str] = []
     for line in text.splitlines():
         if len(line) < 4:  # too short to hold two sentences; spares the segmenter's call
-            texts.append(line.strip())
+            cut_pieces.append(line.strip())
             continue
-        texts.extend(piece.strip() for piece in segment(code, line))
-    return [piece for piece in texts if piece]
+        cut_pieces.extend(piece.strip() for piece in _dates_whole(segment(code, line)))
+    return [piece for piece in cut_pieces if piece]
+
+
+def _dates_whole(pieces: Iterable[str]) -> list[str]:
+    """Join what was cut after the day of a date: in many languages it ends with a full stop."""
+    whole: list[str] = []
+    for piece in pieces:
+        first = piece.split(maxsplit=1)[0].rstrip(".,;:!?").casefold() if piece.strip() else ""
+        if whole and _DAY.search(whole[-1]) and first in _months():
+            whole[-1] += piece
+        else:
+            whole.append(piece)
+    return whole
+
+
+@cache
+def _months() -> frozenset[str]:
+    return frozenset(name.casefold() for names in texts("language/months").values() for name in names.split())
 
 
 @cache
