@@ -52,14 +52,14 @@ def sentences(text: str, language: str | None = None) -> list[str]:
 
 def _dates_whole(pieces: Iterable[str]) -> list[str]:
     """Join what was cut after the day of a date: in many languages it ends with a full stop."""
-    whole: list[str] = []
+    joined: list[str] = []
     for piece in pieces:
         first = piece.split(maxsplit=1)[0].rstrip(".,;:!?").casefold() if piece.strip() else ""
-        if whole and _DAY.search(whole[-1]) and first in _months():
-            whole[-1] += piece
+        if joined and _DAY.search(joined[-1]) and first in _months():
+            joined[-1] += piece
         else:
-            whole.append(piece)
-    return whole
+            joined.append(piece)
+    return joined
 
 
 @cache
