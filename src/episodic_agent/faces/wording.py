@@ -37,9 +37,12 @@ _LEGS: Final[Mapping[str, str]] = {  # what a score is the sum of
     "observation": "best message",
     "own": "title and summary",
     "part": "part of the question",
+    "second": "like the first hits",
+    "states": "a statement",
     "summary": "its summary",
 }
 _SCORED: Final = re.compile(r"\b([a-z][a-z_]*) (-?\d\.\d\d)(?=[,)])")
+_COMMAND: Final = re.compile(r"; `episodic ([a-z]+(?: [a-z]+)?)[^`]*`[^;]*")
 _TOLD_FIRST: Final = ("observations", "episodes", "threads", "summaries", "decisions", "vectors", "skills")
 TITLE: Final = 28  # characters of what a decision is about
 _REASONS: Final[Mapping[str, str]] = {
@@ -152,6 +155,24 @@ def _single(name: str) -> str:
     ('summary', 'stay')
     """
     return f"{name.removesuffix('ies')}y" if name.endswith("ies") else name.removesuffix("s")
+
+
+def for_no_terminal(problem: str, remedies: Mapping[str, str] | None = None) -> str:
+    """Return an error for who has no command line: a remedy that is a command gives way.
+
+    `remedies` take its place, by the command that an error names.
+
+    >>> for_no_terminal("no episode 'x' in this memory; `episodic episodes` lists the ids")
+    "no episode 'x' in this memory"
+    >>> for_no_terminal("no fact 'x'; `episodic facts list` shows the ids", {"facts list": "get_facts tells"})
+    "no fact 'x'; get_facts tells"
+    """
+
+    def other(command: re.Match[str]) -> str:
+        remedy = (remedies or {}).get(command[1])
+        return f"; {remedy}" if remedy else ""
+
+    return _COMMAND.sub(other, problem)
 
 
 def reason(name: str) -> str:

@@ -33,7 +33,6 @@ _DUMP: Final = re.compile(
     r"^\s*(?:[\[(]?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|[\[(]?\d\d:\d\d:\d\d\b|Traceback \(|File \"|at [\w.$<>]+\(|"
     r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning)\b:?|[$>#] \S|\w+: (?:error|fatal|warning):)"
 )
-_ORDINAL: Final = re.compile(r"\b\d{1,2}[.]\s*$")
 _TABLE: Final = re.compile(r"^\s*\|.*\|\s*$|^\s*[-=_*|:\s]{3,}$")
 _CODE_LINE: Final = re.compile(
     r"[{};]\s*$|^\s*(?:import|from|def|class|return|const|let|var|public|#include)\s\S.*[=(;]"
@@ -173,7 +172,7 @@ def _of_message(place: int, observation: Observation, language: str) -> list[Cla
         item = _ITEM.match(line)
         weight = 0.3 if line[0] == "#" or _DUMP.match(line) else 0.65 if item else 1.0
         bare = line[item.end() :] if item else _without_number(line.lstrip("# >"))
-        for sentence in _joined_at_ordinals(sentences(bare, language or None), language):
+        for sentence in sentences(bare, language or None):
             clauses.extend(_clause(place, len(clauses), sentence, trust * weight, language))
             if len(clauses) >= _MOST:
                 return clauses
@@ -234,19 +233,6 @@ def _addresses(lines: Sequence[str], language: str) -> bool:
         return False
     terms = len(line) - 1 if line.endswith(_UNSPACED) else len(tokens(line, language or None))
     return not any(comma in line[:-1] for comma in _COMMAS) and terms <= _FEW_TERMS
-
-
-def _joined_at_ordinals(pieces: Sequence[str], language: str) -> list[str]:
-    """Join what a German ordinal tore apart: "fürs 1." and "Quartal" are one sentence."""
-    if language != "de":
-        return list(pieces)
-    joined: list[str] = []
-    for piece in pieces:
-        if joined and _ORDINAL.search(joined[-1]):
-            joined[-1] += f" {piece}"
-        else:
-            joined.append(piece)
-    return joined
 
 
 def _without_number(line: str) -> str:

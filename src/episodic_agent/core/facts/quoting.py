@@ -16,11 +16,10 @@ from functools import cache
 from hashlib import blake2b
 from typing import Final
 
-from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES
 from episodic_agent.core.facts.replacing import JudgedStatement, likelihood, threshold
 from episodic_agent.core.facts.slots import STATED, keywords, match_key
 from episodic_agent.core.facts.speakers import speaker_of
-from episodic_agent.core.facts.stating import has_cue, judged, parts_of
+from episodic_agent.core.facts.stating import has_cue, is_person, judged, lasting, parts_of
 from episodic_agent.core.language import fold
 from episodic_agent.core.language.timewords import parse_time
 from episodic_agent.data import phrases
@@ -77,23 +76,7 @@ def meant_words(fact: Fact | FactCandidate) -> str:
 
 def may_teach(statement: Statement) -> bool:
     """Tell whether it is worth looking for what lasts in a statement, by who says it and its words alone."""
-    return stating(statement.actor, statement.text, statement.language) >= WORTH_A_VECTOR
-
-
-def stating(actor: str, text: str, language: str | None = None, most: int | None = None) -> float:
-    """Return in [0, 1] how likely somebody states what lasts, by words alone, in `most` first statements.
-
-    Assistants and devices say nothing about people: 0.
-
-    >>> stating("Tom", "I'm allergic to walnuts.") > 0.5 > stating("Tom", "what time is it?")
-    True
-    >>> stating("assistant", "I'm allergic to walnuts.")
-    0.0
-    """
-    if fold(actor) in ASSISTANTS | SOURCES:
-        return 0.0
-    places = parts_of(text, language)[:most]
-    return max((judged(text[start:end])[0] for start, end in places), default=0.0)
+    return lasting(statement.actor, statement.text, statement.language) >= WORTH_A_VECTOR
 
 
 def quotations(statements: Sequence[Statement], meaning: Meaning | None = None) -> list[Quotation]:
@@ -110,7 +93,7 @@ def quotations(statements: Sequence[Statement], meaning: Meaning | None = None) 
     """
     likely: list[tuple[Statement, int, int]] = []
     for statement in statements:
-        if fold(statement.actor) in ASSISTANTS | SOURCES:
+        if not is_person(statement.actor):
             continue
         before = statement.before
         for start, end in parts_of(statement.text, statement.language):

@@ -20,7 +20,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from episodic_agent.core.language import sentences, words
+from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES
+from episodic_agent.core.language import fold, sentences, words
 from episodic_agent.core.language.scripts import script
 from episodic_agent.data import phrases, raw, texts
 from episodic_agent.schemas import Vector
@@ -116,6 +117,25 @@ def parts_of(text: str, language: str | None = None) -> list[tuple[int, int]]:
         places.append((at, at + len(sentence)))
         at += len(sentence)
     return places
+
+
+def is_person(actor: str) -> bool:
+    """Tell whether what is said is a person's: assistants and devices say nothing about people."""
+    return fold(actor) not in ASSISTANTS | SOURCES
+
+
+def lasting(actor: str, text: str, language: str | None = None, most: int | None = None) -> float:
+    """Return in [0, 1] how likely a person states what lasts, by words alone, in the first `most` statements.
+
+    >>> lasting("Tom", "I'm allergic to walnuts.") > 0.5 > lasting("Tom", "what time is it?")
+    True
+    >>> lasting("assistant", "I'm allergic to walnuts.")
+    0.0
+    """
+    if not is_person(actor):
+        return 0.0
+    places = parts_of(text, language)[:most]
+    return max((judged(text[start:end])[0] for start, end in places), default=0.0)
 
 
 @lru_cache(maxsize=4_096)

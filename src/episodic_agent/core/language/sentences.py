@@ -9,7 +9,7 @@ from episodic_agent.core.language.scripts import script
 from episodic_agent.core.language.terms import tokens
 from episodic_agent.data import texts
 
-_DAY: Final = re.compile(r"(?:^|\s)\d{1,2}\.\s*$")
+_ORDINAL: Final = re.compile(r"\b\d{1,2}\.\s*$")
 _LOOKED_AT: Final = 1_000_000  # characters of a text an excerpt is taken from: a third of a second
 
 _BY_SCRIPT: Final = {
@@ -46,20 +46,23 @@ def sentences(text: str, language: str | None = None) -> list[str]:
         if len(line) < 4:  # too short to hold two sentences; spares the segmenter's call
             cut_pieces.append(line.strip())
             continue
-        cut_pieces.extend(piece.strip() for piece in _dates_whole(segment(code, line)))
+        cut_pieces.extend(piece.strip() for piece in _joined_at_ordinals(segment(code, line), code))
     return [piece for piece in cut_pieces if piece]
 
 
-def _dates_whole(pieces: Iterable[str]) -> list[str]:
-    """Join what was cut after the day of a date: in many languages it ends with a full stop."""
+def _joined_at_ordinals(pieces: Iterable[str], language: str) -> list[str]:
+    """Join what an ordinal tore apart: "3." and "April" anywhere, in German "fürs 1." and "Quartal"."""
     joined: list[str] = []
     for piece in pieces:
-        first = piece.split(maxsplit=1)[0].rstrip(".,;:!?").casefold() if piece.strip() else ""
-        if joined and _DAY.search(joined[-1]) and first in _months():
+        if joined and _ORDINAL.search(joined[-1]) and (language == "de" or _begins_with_a_month(piece)):
             joined[-1] += piece
         else:
             joined.append(piece)
     return joined
+
+
+def _begins_with_a_month(piece: str) -> bool:
+    return any(word.rstrip(".,;:!?").casefold() in _months() for word in piece.split(maxsplit=1)[:1])
 
 
 @cache

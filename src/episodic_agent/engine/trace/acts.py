@@ -69,9 +69,8 @@ def calling(caller: Caller) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(
-            ValueError
-        ):  # a server that ends the block does so in another context, where it never began
+        # A server may end the block in another context than it began it in, where there is nothing to reset.
+        with suppress(ValueError):
             _CALLER.reset(token)
 
 

@@ -246,7 +246,7 @@ JOB_ACTIONS: Final[Mapping[str, Callable[[Memory, Form], str]]] = {
 
 def routes(pages: Pages) -> APIRouter:
     """Return the routes that change something."""
-    router = APIRouter(include_in_schema=False)
+    router = pages.router()
 
     @router.post("/users/{user}/do/{action}")
     def act(request: Request, user: str, action: str, form: Annotated[Form, Depends(form_of)]) -> Response:

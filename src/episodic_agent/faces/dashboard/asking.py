@@ -9,7 +9,7 @@ from episodic_agent.faces.dashboard.wording import thread_labels
 
 def routes(pages: Pages) -> APIRouter:
     """Return the route of searching."""
-    router = APIRouter(include_in_schema=False)
+    router = pages.router()
 
     @router.get("/users/{user}/search")
     @pages.endpoint

@@ -37,7 +37,7 @@ _NAMED: Final[Mapping[str, tuple[str, Callable[[UserMemory, str], str]]]] = {  #
 
 def routes(pages: Pages) -> APIRouter:
     """Return the routes of the audit: the page, and all of it as a file."""
-    router = APIRouter(include_in_schema=False)
+    router = pages.router()
 
     @router.get("/users/{user}/audit")
     @pages.endpoint

@@ -17,7 +17,7 @@ PAGE = 200  # messages of a page
 
 def routes(pages: Pages) -> APIRouter:
     """Return the routes of one episode."""
-    router = APIRouter(include_in_schema=False)
+    router = pages.router()
 
     @router.get("/users/{user}/episodes/{episode}")
     @pages.endpoint

@@ -11,7 +11,7 @@ MOST = 60
 
 def routes(pages: Pages) -> APIRouter:
     """Return the routes of facts."""
-    router = APIRouter(include_in_schema=False)
+    router = pages.router()
 
     @router.get("/users/{user}/facts")
     @pages.endpoint

@@ -34,7 +34,7 @@ class TwoJudges:
 
 def routes(pages: Pages) -> APIRouter:
     """Return the routes of links."""
-    router = APIRouter(include_in_schema=False)
+    router = pages.router()
 
     @router.get("/users/{user}/links")
     @pages.endpoint

@@ -14,7 +14,7 @@ REFUSED = "this key is not known here, or was revoked; `episodic keys list` show
 
 def routes(pages: Pages) -> APIRouter:
     """Return the routes of logging in and out."""
-    router = APIRouter(include_in_schema=False)
+    router = pages.router()
 
     @router.get("/login")
     @pages.endpoint

@@ -16,7 +16,7 @@ _ORDER = ("dead", "leased", "waiting")
 
 def routes(pages: Pages) -> APIRouter:
     """Return the routes of jobs, usage and receipts."""
-    router = APIRouter(include_in_schema=False)
+    router = pages.router()
 
     @router.get("/jobs")
     @pages.endpoint

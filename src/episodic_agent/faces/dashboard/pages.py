@@ -1,7 +1,6 @@
 """How a page is made: templates, what every page knows, and what a browser may do with it."""
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from fastapi import Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -26,6 +25,7 @@ from episodic_agent.faces.dashboard.door import cookie_of
 from episodic_agent.faces.dashboard.forms import VISITOR, path_here, token_of
 from episodic_agent.faces.guard import lacking
 from episodic_agent.faces.http.v1.asking import key_of, memory_of, name_in_path
+from episodic_agent.faces.wording import for_no_terminal
 from episodic_agent.schemas.keys import ApiKey, Role
 from episodic_agent.showing import clipped, visible
 
@@ -43,7 +43,6 @@ HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 NOTICE: Final = "episodic_notice"
-_COMMAND: Final = re.compile(r"; `episodic [^`]*`[^;]*$")  # a remedy for who sits at a terminal
 _VISITOR_BITS: Final = 192
 _THEME: Final = "episodic_theme"
 Endpoint = Callable[..., Response]
@@ -143,9 +142,13 @@ class Pages:
             "wrong.html",
             status=status,
             user=user,
-            problem=_COMMAND.sub("", str(error)),
+            problem=for_no_terminal(str(error)),
             status_words=status.phrase,
         )
+
+    def router(self) -> APIRouter:
+        """Return where a room puts its pages; no document of the service tells of them."""
+        return APIRouter(include_in_schema=False)
 
     def endpoint(self, function: Callable[..., Response]) -> Endpoint:
         """Let errors of the engine be pages, and of data be problems in JSON."""

@@ -17,7 +17,7 @@ _KINDS = {"dashboard.css": "text/css", "dashboard.js": "text/javascript", "timel
 
 def routes(pages: Pages) -> APIRouter:
     """Return the routes of users and timelines, and of the files that every page loads."""
-    router = APIRouter(include_in_schema=False)
+    router = pages.router()
 
     _add_assets(router)
     _add_live(router)

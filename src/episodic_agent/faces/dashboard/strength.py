@@ -20,7 +20,7 @@ NEWEST = 2000  # episodes that are counted
 
 def routes(pages: Pages) -> APIRouter:
     """Return the routes of strength and forgetting."""
-    router = APIRouter(include_in_schema=False)
+    router = pages.router()
 
     @router.get("/users/{user}/strength")
     @pages.endpoint

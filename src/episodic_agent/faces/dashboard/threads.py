@@ -10,7 +10,7 @@ THREADS = 100
 
 def routes(pages: Pages) -> APIRouter:
     """Return the routes of threads."""
-    router = APIRouter(include_in_schema=False)
+    router = pages.router()
 
     @router.get("/users/{user}/threads")
     @pages.endpoint

@@ -1,6 +1,5 @@
 """Call tools by name: arguments checked, errors as answers with the remedy, output held to the budget."""
 
-import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -11,15 +10,15 @@ from episodic_agent.errors import EpisodicError, InvalidInput, NotFound
 from episodic_agent.faces.tools.answers import ToolAnswer, ToolResult, answer_of, check_budget
 from episodic_agent.faces.tools.schemas import checked
 from episodic_agent.faces.tools.table import BY_NAME, TOOLS, resolved_thread
+from episodic_agent.faces.wording import for_no_terminal
 
 BUDGET = 16_000  # bytes
 REMEDIES = {  # by the command that an error names
-    "episodes": "; recent_memory and search_memory tell the ids",
-    "session list": "; start_session begins one",
-    "summaries": "; start_session begins one",
-    "show": "; explain_memory shows an episode's messages",
+    "episodes": "recent_memory and search_memory tell the ids",
+    "session list": "start_session begins one",
+    "summaries": "start_session begins one",
+    "show": "explain_memory shows an episode's messages",
 }
-_COMMAND = re.compile(r"; `episodic ([a-z]+(?: [a-z]+)?)`[^;]*")
 NOBODY = "nothing is remembered yet; add_memory keeps the first message"
 
 
@@ -88,5 +87,5 @@ def _problem(error: EpisodicError) -> str:
     >>> _problem(InvalidInput("item 1: the text is empty; give some text"))
     'the text is empty; give some text'
     """
-    problem = _COMMAND.sub(lambda found: REMEDIES.get(found[1], ""), str(error))
+    problem = for_no_terminal(str(error), REMEDIES)
     return shown_name(problem.removeprefix("item 1: "))  # a tool keeps one message at a time

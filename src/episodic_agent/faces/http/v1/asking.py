@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
-from fastapi import HTTPException, Request, Response
+from fastapi import APIRouter, HTTPException, Request, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from episodic_agent.engine.memory import Memory
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.guard import lacking
+from episodic_agent.faces.http.v1.problems import PROBLEMS
 from episodic_agent.schemas.keys import ApiKey, Role
 
 PREFIX: Final = "/v1"
@@ -48,6 +49,11 @@ def memory_of(request: Request) -> Memory:
     """Return the memory of the space that the request's key opens; without keys the one that is served."""
     memory_asked: Callable[[], Memory] = request.app.state.memory_asked
     return memory_asked()
+
+
+def v1_router(*tags: str) -> APIRouter:
+    """Return where a room puts its routes: below `/v1`, with the errors that each may answer."""
+    return APIRouter(prefix=PREFIX, responses=PROBLEMS, tags=[*tags])
 
 
 def key_of(request: Request) -> ApiKey | None:

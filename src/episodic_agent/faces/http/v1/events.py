@@ -23,9 +23,8 @@ from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.faces.guard import header_values
-from episodic_agent.faces.http.v1.asking import PREFIX, memory_of, name_in_path, needs
+from episodic_agent.faces.http.v1.asking import memory_of, name_in_path, needs, v1_router
 from episodic_agent.faces.http.v1.nouns import shown_item
-from episodic_agent.faces.http.v1.problems import PROBLEMS
 from episodic_agent.schemas import Decision
 from episodic_agent.schemas.keys import Role
 
@@ -69,7 +68,7 @@ class EventCursor:
 @cache
 def event_routes() -> APIRouter:
     """Return the route of a user's events."""
-    router = APIRouter(prefix=PREFIX, responses=PROBLEMS)
+    router = v1_router()
 
     @router.get(
         "/users/{user}/events",

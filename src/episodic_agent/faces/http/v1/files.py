@@ -22,9 +22,16 @@ from episodic_agent.engine.jobs.operations import Operation
 from episodic_agent.engine.results import ImportReport
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.guard import SLOWEST
-from episodic_agent.faces.http.v1.asking import AS_OF, PREFIX, answered, memory_of, name_in_path, needs
+from episodic_agent.faces.http.v1.asking import (
+    AS_OF,
+    PREFIX,
+    answered,
+    memory_of,
+    name_in_path,
+    needs,
+    v1_router,
+)
 from episodic_agent.faces.http.v1.nouns import noun_model
-from episodic_agent.faces.http.v1.problems import PROBLEMS
 from episodic_agent.schemas.keys import Role
 from episodic_agent.showing import plain
 
@@ -42,7 +49,7 @@ def streams(scope: Scope) -> bool:
 
 def file_routes(largest: int) -> APIRouter:
     """Return the routes of import and export; `largest` bounds a file in bytes."""
-    router = APIRouter(prefix=PREFIX, responses=PROBLEMS, tags=["memory"])
+    router = v1_router("memory")
     lines = {200: {"description": "JSON lines", "content": {LINES: {"schema": {"type": "string"}}}}}
 
     @router.get(

@@ -9,9 +9,8 @@ from fastapi import APIRouter, Body, Depends, Header, Path, Query, Request, Resp
 from pydantic import BaseModel, ConfigDict, Field
 
 from episodic_agent.engine.jobs.operations import Operation
-from episodic_agent.faces.http.v1.asking import PREFIX, answered, memory_of, name_in_path, needs
+from episodic_agent.faces.http.v1.asking import PREFIX, answered, memory_of, name_in_path, needs, v1_router
 from episodic_agent.faces.http.v1.nouns import noun_model
-from episodic_agent.faces.http.v1.problems import PROBLEMS
 from episodic_agent.schemas.keys import Role
 from episodic_agent.showing import plain
 
@@ -76,7 +75,7 @@ class BatchReceipts(BaseModel):
 @cache
 def message_routes() -> APIRouter:
     """Return the route that adds messages."""
-    router = APIRouter(prefix=PREFIX, responses=PROBLEMS)
+    router = v1_router()
 
     @router.post(
         "/users/{user}/messages",

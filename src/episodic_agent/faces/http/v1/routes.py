@@ -19,12 +19,12 @@ from episodic_agent.engine.results import DetailedRecall
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.faces.http.v1.asking import (
     AS_OF,
-    PREFIX,
     answered,
     memory_of,
     name_in_path,
     needs,
     refuse_past,
+    v1_router,
 )
 from episodic_agent.faces.http.v1.nouns import (
     LISTS,
@@ -36,7 +36,6 @@ from episodic_agent.faces.http.v1.nouns import (
     shown_item,
 )
 from episodic_agent.faces.http.v1.pages import DEFAULT_PAGE, LARGEST_PAGE, page
-from episodic_agent.faces.http.v1.problems import PROBLEMS
 from episodic_agent.faces.verbs import (
     BODIES,
     OF_SPACE,
@@ -57,7 +56,7 @@ Endpoint = Callable[..., Response]
 @cache  # their models take a second to make
 def verb_routes() -> APIRouter:
     """Return the routes of the table."""
-    router = APIRouter(prefix=PREFIX, responses=PROBLEMS)
+    router = v1_router()
     for base, rows in ((USER, OF_USER), ("", OF_SPACE)):
         for row in rows:
             add_verb(router, base, row)
