@@ -272,51 +272,6 @@ def test_the_end_takes_back_what_the_algorithm_linked_while_the_model_was_away(
     assert sound(memory)
 
 
-SHORT = "The ferry was late again"
-PLUMBING = (
-    "The boiler drips from its valve",
-    "Which gasket does the boiler valve take?",
-    "The valve is brass",
-)
-
-
-def a_plumbing_matter_behind_a_ferry(memory: Memory, model: ScriptedModel) -> tuple[Thread, Thread]:
-    """Open a thread with a word on the ferry, which a model takes for its matter, and go on with a boiler."""
-    threads = five_matters(memory)
-    likelier = ("violin", "tomato", "brass valve", "gasket", "boiler", "valve")  # by then, than a ferry
-    for n, name in enumerate(likelier):
-        tell(memory, (8 + n) * HOUR, f"What does a {name} cost?")
-    boiler = tell(memory, 18 * HOUR, *PLUMBING)
-    model.respond = choosing("ferry")
-    back = tell(memory, 26 * HOUR, SHORT)
-    assert links(memory) == [(back.origin, threads["ferry"].origin)]
-    more = (
-        "The boiler valve drips again",
-        "The new gasket of the boiler valve is too thin",
-        "It is brass too",
-    )
-    tell(memory, 26 * HOUR + 1, *more)
-    model.calls.clear()
-    return boiler, back
-
-
-def test_a_sure_choice_of_few_words_is_put_again_where_the_end_speaks_for_another_matter(
-    opened: Opened, clock: Clock
-) -> None:
-    model = ScriptedModel(respond=choosing())
-    memory = opened(model)
-    boiler, back = a_plumbing_matter_behind_a_ferry(memory, model)
-    model.respond = choosing("drips")
-    silence(memory, clock, 28 * HOUR)
-    ((_, prompt),) = model.calls
-    assert any("ferry" in line for line in shown(prompt).values())  # what was chosen may be chosen again
-    assert links(memory) == [(back.origin, boiler.origin)]
-    assert any(d.detail.get("takes_back") for d in decisions(memory, back))
-    silence(memory, clock, 30 * HOUR)
-    assert len(model.calls) == 1
-    assert sound(memory)
-
-
 def context_of(memory: Memory, minute: float, text: str, **more: Any) -> str:
     at = TEN + timedelta(minutes=minute)
     return mine(memory).context(text, **{"channel": "sms", "at": at, **more}).text

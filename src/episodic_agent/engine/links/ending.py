@@ -5,12 +5,11 @@ link that was missed, and takes back what the algorithm alone had linked and is 
 a person linked, the user recalled, or a language model agreed to stays.
 
 Where a language model chose as the thread began, what it said stands: the algorithm links nothing it refused
-or was not shown. It is asked once more where it is not sure of a link yet and a candidate that is not clearly
-unlikely was not shown to it, or not refused for sure; and where it was sure, but all that was said by the end
-speaks for another matter: a few words were its only ground.
+or was not shown. It is asked once more only where it is not sure of a link yet and a candidate that is not
+clearly unlikely was not shown to it, or not refused for sure.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
@@ -83,7 +82,8 @@ class _EndCase:
 
     def matter(self, candidate: str) -> float:
         """Return the share of a candidate with all that it is an episode with: that of its matter."""
-        return _matters(self.evidence, self.together)[candidate]
+        together = self.together.get(candidate, frozenset((candidate,)))
+        return sum(one.score for one in self.evidence if one.thread_id in together)
 
 
 class Ender:
@@ -137,14 +137,9 @@ class Ender:
         if not evidence:
             return None
         opinions = _opinions(tx, identity, options)
-        together = _together(tx, [UUID(one.thread_id) for one in evidence], options.named)
         question = None
-        chosen = _surely_chosen(opinions)
-        doubted = _is_open(evidence, opinions, policy) or _is_contradicted(
-            _matters(evidence, together), chosen, policy
-        )
-        if asks and group[0].id == identity and doubted:
-            question = self._linker.to_ask_at_end(tx, talk, _spoken(tx, group), options, evidence, chosen)
+        if asks and group[0].id == identity and _is_open(evidence, opinions, policy):
+            question = self._linker.to_ask_at_end(tx, talk, _spoken(tx, group), options, evidence)
         return _EndCase(
             thread,
             through,
@@ -156,7 +151,7 @@ class Ender:
             apart,
             max(0.0, 1.0 - sum(one.score for one in evidence)),
             options.named,
-            together,
+            _together(tx, [UUID(one.thread_id) for one in evidence], options.named),
             self._linker.bare(talk.opening),
             opinions,
             question,
@@ -214,35 +209,10 @@ def _is_open(evidence: Sequence[LinkEvidence], opinions: Mapping[str, Opinion], 
     """
     if not opinions:
         return policy.doubt <= max(one.score for one in evidence) < policy.sure
-    if _surely_chosen(opinions):
-        return False
     sure = {name for name, opinion in opinions.items() if opinion.confidence >= SURE}
-    return any(one.score >= policy.drop and one.thread_id not in sure for one in evidence)
-
-
-def _surely_chosen(opinions: Mapping[str, Opinion]) -> frozenset[str]:
-    """Return what a model was sure that a thread goes on with."""
-    return frozenset(name for name, one in opinions.items() if one.related and one.confidence >= SURE)
-
-
-def _is_contradicted(matters: Mapping[str, float], chosen: Collection[str], policy: ChoicePolicy) -> bool:
-    """Tell whether a thread that is over speaks for another matter than those a model surely chose.
-
-    `matters` are the shares of candidates' matters. What was `chosen` is clearly unlikely by then, and
-    another would be linked.
-    """
-    if not chosen or any(matters.get(name, 0.0) >= policy.drop for name in chosen):
+    if any(opinions[name].related for name in sure):
         return False
-    return max(matters.values(), default=0.0) > policy.end
-
-
-def _matters(evidence: Sequence[LinkEvidence], together: Mapping[str, frozenset[str]]) -> dict[str, float]:
-    """Return the share of each candidate with all that it is an episode with."""
-    shares = {one.thread_id: one.score for one in evidence}
-    return {
-        name: sum(shares.get(other, 0.0) for other in together.get(name, frozenset((name,))))
-        for name in shares
-    }
+    return any(one.score >= policy.drop and one.thread_id not in sure for one in evidence)
 
 
 def _spoken(tx: Transaction, group: Sequence[Thread]) -> list[Observation]:

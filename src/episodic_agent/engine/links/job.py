@@ -174,23 +174,19 @@ class Options:
     named: Mapping[UUID, UUID] = field(default_factory=dict)
     groups: Mapping[str, Sequence[Thread]] = field(default_factory=dict)
 
-    def best(self, evidence: Sequence[LinkEvidence], also: Collection[str] = ()) -> list[Sequence[Thread]]:
+    def best(self, evidence: Sequence[LinkEvidence]) -> list[Sequence[Thread]]:
         """Return the sittings that a language model is shown, best first: few where few are likely at all.
 
         The latest is among them: words that mean little by themselves mostly go on with what was left last,
-        and share nothing with it. So are those of `also` that are compared, however unlikely.
+        and share nothing with it.
         """
+        likely = [e for n, e in enumerate(evidence) if n < FEWEST_OPTIONS or e.score >= UNLIKELY]
+        shown = [one.thread_id for one in likely[:MOST_OPTIONS]]
+        compared = {one.thread_id for one in evidence}
         latest = max(self.talks, key=lambda talk: talk.last_at).thread_id
-        ranked = [e.thread_id for e in evidence]
-        likely = {
-            e.thread_id
-            for n, e in enumerate(evidence[:MOST_OPTIONS])
-            if n < FEWEST_OPTIONS or e.score >= UNLIKELY
-        }
-        always = [name for name in ranked if name in also or name == latest][:MOST_OPTIONS]
-        others = [name for name in ranked if name in likely and name not in always]
-        shown = {*always, *others[: MOST_OPTIONS - len(always)]}
-        return [self.groups[name] for name in ranked if name in shown]
+        if latest in compared - {*shown}:
+            shown = [*shown[: MOST_OPTIONS - 1], latest]
+        return [self.groups[name] for name in shown]
 
 
 @dataclass(frozen=True, slots=True)
@@ -611,11 +607,9 @@ class Linker:
         spoken: Sequence[Observation],
         options: Options,
         evidence: Sequence[LinkEvidence],
-        chosen: Collection[str] = (),
     ) -> LinkQuestion:
-        """Return what a model is asked about a thread that is over; what it chose before is among it."""
-        best = options.best(evidence, chosen)
-        offered = options_of(tx, self._reader, best, talk.turns, talk.last_at)
+        """Return what a model is asked about a thread that is over."""
+        offered = options_of(tx, self._reader, options.best(evidence), talk.turns, talk.last_at)
         return choice_of(spoken, offered, guidance_in_force(tx))
 
     def expected(
