@@ -16,7 +16,7 @@ from episodic_agent.schemas import Vector
 Halves = NDArray[np.float16]
 
 _SHIFT: Final = 13  # bits a float32's fraction is longer
-_KEPT: Final = np.int32(-0x70002000)  # 0x8fffe000: the sign, and what was moved
+_MOVED: Final = np.int32(-0x70002000)  # 0x8fffe000: the sign, and what was moved
 _REBASED: Final = np.float32(2.0**112)  # float32's bias of the exponent is 127, a half's 15
 
 
@@ -71,7 +71,7 @@ def as_floats(halves: Halves) -> Vector:
     """
     bits = halves.view(f"{halves.dtype.byteorder}i2").astype(np.int32)
     bits <<= _SHIFT
-    bits &= _KEPT
+    bits &= _MOVED
     results: Vector = bits.view(np.float32)
     results *= _REBASED
     return results

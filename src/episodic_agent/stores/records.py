@@ -32,16 +32,16 @@ def shortened(record: bytes) -> bytes:
     return short if len(short) < len(record) else record
 
 
-def restored(kept: bytes) -> bytes:
+def restored(stored: bytes) -> bytes:
     """Return the record that is kept so, or was kept as it is before records were shortened.
 
     Raises StoreDamaged for what no record was shortened to.
     """
-    if kept[:1] != _SHORT:
-        return kept
+    if stored[:1] != _SHORT:
+        return stored
     inflate = zlib.decompressobj(_WINDOW, _COMMON)
     try:
-        record = inflate.decompress(kept[1:])
+        record = inflate.decompress(stored[1:])
     except zlib.error as error:
         raise StoreDamaged(f"{_UNREADABLE} ({error})") from error
     if not inflate.eof:
