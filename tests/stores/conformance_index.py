@@ -128,6 +128,17 @@ class IndexConformance(StoreFixture):
         with open_store().begin(ANA, write=False) as tx:
             assert_bm25(tx, held)
 
+    def test_terms_count_as_often_as_they_occur_once_some_times_or_hundreds_of_times(
+        self, open_store: Callable[[], Store]
+    ) -> None:
+        counted = ({"tea": 1, "rain": 1}, {"tea": 2, "rain": 1}, {"tea": 255}, {"tea": 256, "猫": 1}, {})
+        held = {ref: Posting(ref, terms, sum(terms.values()) or 1) for ref, terms in enumerate(counted, 7)}
+        with open_store().begin(ANA) as tx:
+            tx.index.put_postings(OBSERVATIONS, list(held.values()))
+            assert_bm25(tx, held)
+        with open_store().begin(ANA, write=False) as tx:
+            assert_bm25(tx, held)
+
     def test_a_document_given_twice_counts_once_and_the_last_counts(self, store: Store) -> None:
         with store.begin(ANA) as tx:
             tx.index.put_postings(OBSERVATIONS, [posting(7, "tea tea"), posting(7, "rain")])

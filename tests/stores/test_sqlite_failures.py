@@ -30,7 +30,7 @@ from stores.processes import append_indexed
 
 from episodic_agent.core.vectors import rounded
 from episodic_agent.errors import StoreError, StoreUnavailable
-from episodic_agent.protocols import EPISODES, OBSERVATIONS
+from episodic_agent.protocols import EPISODES, OBSERVATIONS, Posting
 from episodic_agent.schemas import Scope, Vector
 from episodic_agent.stores import faults
 from episodic_agent.stores.lease import is_gone, process_owner
@@ -146,6 +146,26 @@ def test_episodes_from_before_facts_were_kept_are_still_to_be_drawn_from(path: P
         assert (pending, tx.count("facts")) == ({1, 2}, 0)
         tx.knowledge.put_facts([make_fact("a")])
     assert store.check() == []
+
+
+def test_counts_from_before_they_were_kept_short_are_read(path: Path) -> None:
+    document = Posting(9, {"tea": 3, "rain": 1}, 4)
+    answers = []
+    for kept in (None, b"\x03\x00\x01\x00"):  # two bytes each
+        if kept is not None:
+            db = apsw.Connection(str(path))
+            db.execute("UPDATE document SET counts = ?", (kept,))
+            db.close()
+        store = SqliteStore(path)
+        with store.begin(ANA) as tx:
+            if kept is None:
+                tx.index.put_postings(OBSERVATIONS, [document])
+            scores = tx.index.text_scores(
+                OBSERVATIONS, {"tea": 1.0, "rain": 0.5}, k1=1.2, b=0.75, average_length=4.0, limit=9
+            )
+            answers.append([values.tolist() for values in scores])
+        store.close()
+    assert answers[0] == answers[1] != [[], []]
 
 
 def with_floats(path: Path, rows: Vector) -> None:

@@ -230,6 +230,8 @@ class SqliteIndex(SqliteConditions, SqliteMarks):
 
 
 def _packed(terms: Mapping[str, int]) -> tuple[bytes, bytes]:
-    """Return a document's term hashes and counts as the arrays the copies in memory read."""
+    """Return a document's term hashes and counts as `words.wide` reads them."""
     counts = [min(count, LARGEST_COUNT) for count in terms.values()]
-    return b"".join(map(term_hash, terms)), struct.pack(f"<{len(counts)}H", *counts)
+    largest = max(counts, default=1)
+    packed = b"" if largest == 1 else struct.pack(f"<{len(counts)}{'B' if largest < 256 else 'H'}", *counts)
+    return b"".join(map(term_hash, terms)), packed
