@@ -55,4 +55,5 @@ def test_every_finite_half_is_read_as_the_number_it_is(order: str) -> None:
 def test_a_row_that_is_not_finite_is_still_known_for_it(bad: float) -> None:
     kept = in_halves(np.array([[bad, 1.0], [3.0, 4.0]], dtype=np.float32))
     assert np.isnan(kept[0]).any()
+    assert np.isnan(rounded(np.array([[bad, 1.0]], dtype=np.float32))).any()
     assert kept[1].tolist() == pytest.approx([0.6, 0.8], abs=1e-3)

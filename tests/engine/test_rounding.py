@@ -11,6 +11,7 @@ from episodic_agent import Memory
 from episodic_agent.core.vectors import rounded
 from episodic_agent.engine.ingest import appending
 from episodic_agent.engine.rounding import RoundedEmbedder
+from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import OBSERVATIONS, AskingEmbedder, query_vector
 from episodic_agent.providers.embedders.hashing import HashingEmbedder
 from episodic_agent.schemas import Scope, Vector
@@ -68,6 +69,17 @@ def test_questions_are_embedded_as_the_embedder_wants_them_and_rounded_too() -> 
     assert np.array_equal(query_vector(RoundedEmbedder(plain), "why?"), rounded(plain.embed(["why?"]))[0])
     outer.preload()
     assert inner.loaded
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_rows_that_are_no_numbers_are_refused(tmp_path: Path, bad: float) -> None:
+    class Broken(Long):
+        def embed(self, texts: Sequence[str]) -> Vector:
+            return np.full((len(texts), 16), bad, np.float32)
+
+    refused = pytest.raises(InvalidInput, match="vectors must be finite")
+    with Memory.open(tmp_path / "memory.db", embedder=Broken()) as memory, refused:
+        mine(memory).add(talk(TAP, 0))
 
 
 def test_rows_of_any_length_are_found_as_directions(tmp_path: Path) -> None:

@@ -78,12 +78,15 @@ def as_floats(halves: Halves) -> Vector:
 
 
 def rounded(rows: Vector) -> Vector:
-    """Return rows [n, d] as they are kept, in float32.
+    """Return rows [n, d] as they are kept, in float32; NaN in those that are not finite.
 
     >>> rounded(np.array([[3, 4]], dtype=np.float32)).tolist()
     [[0.60009765625, 0.7998046875]]
     """
-    return as_floats(in_halves(rows))
+    halves = in_halves(rows)
+    results = as_floats(halves)
+    results[~np.isfinite(halves)] = np.nan
+    return results
 
 
 def kept_again(floats: bytes) -> bytes:
