@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from string import ascii_letters
 from typing import Final
 
 from episodic_agent.core.boundary.conversation.cues.speech import speech
-from episodic_agent.core.episodes.languages import ASSISTANTS, phrasebook
+from episodic_agent.core.episodes.languages import ASSISTANTS, UNSPOKEN, phrasebook
+from episodic_agent.core.episodes.pasted import instructs, pasted
 from episodic_agent.core.language import sentences, tokens
 from episodic_agent.schemas import Json, Kind, Observation
 
@@ -16,6 +17,7 @@ _MOST: Final = 8  # clauses kept of one message
 _SHORT_TALK: Final = 60  # characters and, below, terms of the longest sentence that is but a courtesy
 _FEW_TERMS: Final = 3
 _TOOL_RESULT: Final = 160
+_PASTED: Final = 0.3  # fitness for quoting of what a machine wrote, and of headings
 
 _FENCE: Final = re.compile(r"```[ \t]*(\w*)[^\n]*\n.*?(?:```|\Z)", re.DOTALL)
 _MARKED: Final = re.compile(r"[\[<*_`~#{\\]")  # what no plain text holds: spares it all the rest
@@ -28,11 +30,6 @@ _EMPHASIS: Final = re.compile(r"[*_~`]+")
 _HEADING: Final = re.compile(r"^\s{0,3}#{1,6}\s+|^\s*\*\*[^*]{1,80}\*\*:?\s*$")
 _ITEM: Final = re.compile(r"^\s*(?:[-*+•·]|\(?\d{1,2}[.)])\s+")
 _NUMBER_OF_HEADING: Final = re.compile(r"^\s*(?:step\s+)?\d{1,2}[.):](?!\d)\s*", re.IGNORECASE)
-# Lines that a machine wrote and somebody pasted: of a log, of a trace, of an exception.
-_DUMP: Final = re.compile(
-    r"^\s*(?:[\[(]?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|[\[(]?\d\d:\d\d:\d\d\b|Traceback \(|File \"|at [\w.$<>]+\(|"
-    r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning)\b:?|[$>#] \S|\w+: (?:error|fatal|warning):)"
-)
 _TABLE: Final = re.compile(r"^\s*\|.*\|\s*$|^\s*[-=_*|:\s]{3,}$")
 _CODE_LINE: Final = re.compile(
     r"[{};]\s*$|^\s*(?:import|from|def|class|return|const|let|var|public|#include)\s\S.*[=(;]"
@@ -51,6 +48,7 @@ class Clause:
     """A sentence of an episode: `place` counts observations, `order` clauses inside one.
 
     `weight` in (0, 1] says how fit for quoting its form is: a heading or the lead-in of a list is less.
+    `pasted` says that a machine wrote it, or that it only instructs one.
     """
 
     place: int
@@ -59,14 +57,30 @@ class Clause:
     terms: frozenset[str]
     weight: float
     asks: bool
+    pasted: bool = False
 
 
 def clauses(observations: Sequence[Observation], language: str) -> list[Clause]:
     """Return the sentences of an episode that say something, in order; courtesies are left out."""
     clauses: list[Clause] = []
+    begun = False
     for place, observation in enumerate(observations):
-        clauses.extend(_of_message(place, observation, language))
+        said = _of_message(place, observation, language)
+        if said and not begun and observation.actor.casefold() not in UNSPOKEN:
+            begun, said = True, _without_part(said)
+        clauses.extend(said)
     return clauses
+
+
+def _without_part(said: Sequence[Clause]) -> list[Clause]:
+    """Mark what a talk begins with where it only tells an assistant what to be; questions are the matter."""
+    part = instructs([clause.text for clause in said])
+    return [
+        replace(clause, weight=clause.weight * _PASTED, pasted=True)
+        if n < part and not clause.asks
+        else clause
+        for n, clause in enumerate(said)
+    ]
 
 
 def tame(text: str, code: str = "code") -> str:
@@ -165,15 +179,16 @@ def _of_message(place: int, observation: Observation, language: str) -> list[Cla
     clauses: list[Clause] = []
     # assistants write at length about what users say in a word
     trust = 0.85 if observation.actor.casefold() in ASSISTANTS else 1.0
-    for line in _whole_lines(tame(observation.text, phrasebook(language).code), language):
+    lines = _whole_lines(tame(observation.text, phrasebook(language).code), language)
+    for line, foreign in zip(lines, pasted(lines, language), strict=True):
         if _says_nothing(line):
             continue
         # items and headings list what a sentence before them says in one breath
         item = _ITEM.match(line)
-        weight = 0.3 if line[0] == "#" or _DUMP.match(line) else 0.65 if item else 1.0
+        weight = _PASTED if foreign or line[0] == "#" else 0.65 if item else 1.0
         bare = line[item.end() :] if item else _without_number(line.lstrip("# >"))
         for sentence in sentences(bare, language or None):
-            clauses.extend(_clause(place, len(clauses), sentence, trust * weight, language))
+            clauses.extend(_clause(place, len(clauses), sentence, trust * weight, language, foreign))
             if len(clauses) >= _MOST:
                 return clauses
     return clauses
@@ -241,7 +256,9 @@ def _without_number(line: str) -> str:
     return line if number is None else line[number.end() :]
 
 
-def _clause(place: int, order: int, sentence: str, weight: float, language: str) -> list[Clause]:
+def _clause(
+    place: int, order: int, sentence: str, weight: float, language: str, foreign: bool
+) -> list[Clause]:
     text = " ".join(sentence.split())
     if "。" in text:
         text = _STRAY_STOP.sub(r"\1", text)
@@ -250,7 +267,7 @@ def _clause(place: int, order: int, sentence: str, weight: float, language: str)
     if not terms or _is_courtesy(text, terms):
         return []
     asks = text.rstrip("\"'”’)»").endswith(("?", "？", "؟", ";?"))
-    return [Clause(place, order, text, terms, weight * _form(text), asks)]
+    return [Clause(place, order, text, terms, weight * _form(text), asks, foreign)]
 
 
 def _form(text: str) -> float:
