@@ -58,6 +58,10 @@ def test_beside_talk_no_summary_holds_a_trace() -> None:
     assert told.title == "The monthly report fails whenever a month has no sales"
     assert "Traceback" not in told.summary
     assert "amounts" not in told.summary
+    keywords = told.metadata["keywords"]
+    assert isinstance(keywords, list)
+    assert "sales" in keywords
+    assert not any("amounts" in str(word) or "KeyError" in str(word) for word in keywords)
 
 
 def test_an_answer_names_an_episode_before_a_log_does() -> None:

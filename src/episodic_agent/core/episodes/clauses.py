@@ -8,7 +8,7 @@ from typing import Final
 
 from episodic_agent.core.boundary.conversation.cues.speech import speech
 from episodic_agent.core.episodes.languages import ASSISTANTS, UNSPOKEN, phrasebook
-from episodic_agent.core.episodes.pasted import instructs, pasted
+from episodic_agent.core.episodes.pasted import instructs, pasted, unwrapped
 from episodic_agent.core.language import sentences, tokens
 from episodic_agent.schemas import Json, Kind, Observation
 
@@ -65,21 +65,21 @@ def clauses(observations: Sequence[Observation], language: str) -> list[Clause]:
     clauses: list[Clause] = []
     begun = False
     for place, observation in enumerate(observations):
-        said = _of_message(place, observation, language)
-        if said and not begun and observation.actor.casefold() not in UNSPOKEN:
-            begun, said = True, _without_part(said)
-        clauses.extend(said)
+        sentences_read = _of_message(place, observation, language)
+        if sentences_read and not begun and observation.actor.casefold() not in UNSPOKEN:
+            begun, sentences_read = True, _without_part(sentences_read)
+        clauses.extend(sentences_read)
     return clauses
 
 
-def _without_part(said: Sequence[Clause]) -> list[Clause]:
+def _without_part(first: Sequence[Clause]) -> list[Clause]:
     """Mark what a talk begins with where it only tells an assistant what to be; questions are the matter."""
-    part = instructs([clause.text for clause in said])
+    part = instructs([clause.text for clause in first])
     return [
         replace(clause, weight=clause.weight * _PASTED, pasted=True)
         if n < part and not clause.asks
         else clause
-        for n, clause in enumerate(said)
+        for n, clause in enumerate(first)
     ]
 
 
@@ -179,8 +179,10 @@ def _of_message(place: int, observation: Observation, language: str) -> list[Cla
     clauses: list[Clause] = []
     # assistants write at length about what users say in a word
     trust = 0.85 if observation.actor.casefold() in ASSISTANTS else 1.0
-    lines = _whole_lines(tame(observation.text, phrasebook(language).code), language)
-    for line, foreign in zip(lines, pasted(lines, language), strict=True):
+    text = unwrapped(observation.text)
+    lines = _whole_lines(tame(text or observation.text, phrasebook(language).code), language)
+    foreign_lines = pasted(lines, language) if text else [True] * len(lines)
+    for line, foreign in zip(lines, foreign_lines, strict=True):
         if _says_nothing(line):
             continue
         # items and headings list what a sentence before them says in one breath

@@ -22,7 +22,8 @@ _BEGINS: Final = re.compile(
     r"(?:PS )?[A-Z]:\\\S*>|[VDIWEF]/[\w.]+:|"
     r"[A-Z_][A-Z0-9_]{2,}=\S*\s*$|(?:[A-Z]\w*\s)?[Ff]atal error:|panic: |thread '[^']*' panicked|"
     r"BUILD (?:FAILED|SUCCESSFUL)|[A-Za-z_][\w.]*\([\w.,()\s\"'=]*\)\s*$|"
-    r"\[?(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|TRACE|FAILED)(?:\]|\s+\S+::|\s+\[|:[\w.]+:))"
+    r"\[?(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|TRACE|FAILED)(?:\]|\s+\S+::|\s+\[|:[\w.]+:)|"
+    r"\[[^\[\]]{1,80}\]\s*$)"
 )
 # What stands in no line that a person writes: a moment to the second behind a date, a level behind a mark, a
 # key in quotation marks, dotted leaders, what a runner of tests frames; and what does only in a sentence:
@@ -45,6 +46,8 @@ _COLUMNS: Final = re.compile(r"[^\s.!?,;:] {2,}(?=\S)")
 _CELLS: Final = 0.25  # gaps of two spaces for each word, from which they are columns
 _SEPARATORS: Final = (";", "\t", "|", ",")
 _TAGGED: Final = re.compile(r"\s*</?[\w:-]+(?:\s[^<>]*)?>")
+_WRAPPED: Final = re.compile(r"<([a-z]+(?:[-_][a-z]+)+)(?:\s[^<>]*)?>.*?</\1>", re.DOTALL)
+_READ: Final = 8_000  # characters of a message in which its tags are looked for
 _LISTED: Final = re.compile(r"\s*(?:#+|[-*+•]|\d{1,2}[.)])\s")
 _CODED: Final = re.compile(r"\w[/\\_=<>{}]\w|\w\.[a-z]\w|::|[`@{}<>$]|[a-z][A-Z]")
 # What any of these hold: it spares most lines the rest.
@@ -65,12 +68,24 @@ def pasted(lines: Sequence[str], language: str) -> list[bool]:
     >>> pasted(["the shop is slow", "Mar  2 07:12:44 web-01 nginx[811]: upstream timed out"], "en")
     [False, True]
     """
-    found = [_by_a_machine(line, language) for line in lines]
+    marked = [_by_a_machine(line, language) for line in lines]
     if len(lines) > 1:
-        marks = (_fields(lines), _rows(lines), _patch(lines), _quotations(lines), _foot(lines))
-        found = list(map(any, zip(found, *marks, strict=True)))
-        _go_on(found, lines, language)
-    return found
+        forms = (_fields(lines), _rows(lines), _patch(lines), _quotations(lines), _foot(lines))
+        marked = list(map(any, zip(marked, *forms, strict=True)))
+        _go_on(marked, lines, language)
+    return marked
+
+
+def unwrapped(text: str) -> str:
+    """Return a message without what an agent's program put into it between tags; "" where that is all.
+
+    >>> unwrapped("<system-reminder>Be brief.</system-reminder> Fix the test")
+    ' Fix the test'
+    """
+    if "</" not in text:
+        return text
+    rest = _WRAPPED.sub("", text[:_READ])
+    return rest if rest.strip() else ""
 
 
 def instructs(sentences: Sequence[str]) -> int:
@@ -96,16 +111,16 @@ def _by_a_machine(line: str, language: str) -> bool:
     return bool(_BEGINS.match(line) or _holds_a_sign(line, language) or _is_coded(line, language))
 
 
-def _go_on(found: list[bool], lines: Sequence[str], language: str) -> None:
+def _go_on(marked: list[bool], lines: Sequence[str], language: str) -> None:
     """Mark what is indented under a marked line, and what stands between two and is no sentence."""
-    last = max((n for n, one in enumerate(found) if one), default=0)
+    last = max((n for n, mark in enumerate(marked) if mark), default=0)
     inside = False
     for n, line in enumerate(lines):
         if not line.strip():
             continue
-        if inside and not found[n] and not _LISTED.match(line):
-            found[n] = line[0].isspace() or (n < last and not _is_spoken(line, language))
-        inside = found[n]
+        if inside and not marked[n] and not _LISTED.match(line):
+            marked[n] = line[0].isspace() or (n < last and not _is_spoken(line, language))
+        inside = marked[n]
 
 
 def _is_spoken(line: str, language: str) -> bool:
@@ -184,10 +199,11 @@ def _fields(lines: Sequence[str]) -> list[bool]:
         for line, after in zip(lines, [*lines[1:], ""], strict=True)
     ]
     known = any(
-        one and (_ADDRESS.search(line) or deep) for one, line, deep in zip(marked, lines, nested, strict=True)
+        mark and (deep or _ADDRESS.search(line))
+        for mark, deep, line in zip(marked, nested, lines, strict=True)
     )
     settings = _runs([_SETTING.match(line) is not None for line in lines], _FIELDS)
-    return [(known and one) or other for one, other in zip(marked, settings, strict=True)]
+    return [(known and mark) or setting for mark, setting in zip(marked, settings, strict=True)]
 
 
 def _indent(line: str) -> int:
@@ -199,8 +215,8 @@ def _rows(lines: Sequence[str]) -> list[bool]:
     marked = _runs([_TAGGED.match(line) is not None for line in lines], _FEWEST)
     for sign in _SEPARATORS:
         counts = [line.count(sign) if f"{sign} " not in line else 0 for line in lines]
-        for n, (one, other) in enumerate(pairwise(counts)):
-            if one == other >= _FEWEST and any(map(str.isdigit, lines[n] + lines[n + 1])):
+        for n, (count, after) in enumerate(pairwise(counts)):
+            if count == after >= _FEWEST and any(map(str.isdigit, lines[n] + lines[n + 1])):
                 marked[n] = marked[n + 1] = True
     return marked
 
@@ -225,7 +241,7 @@ def _quotations(lines: Sequence[str]) -> list[bool]:
         after and line.rstrip().endswith((":", "："))
         for line, after in zip(lines, [*quoted[1:], False], strict=True)
     ]
-    return [one or other for one, other in zip(quoted, heads, strict=True)]
+    return [quote or head for quote, head in zip(quoted, heads, strict=True)]
 
 
 def _foot(lines: Sequence[str]) -> list[bool]:
@@ -236,10 +252,10 @@ def _foot(lines: Sequence[str]) -> list[bool]:
 
 def _runs(marks: Sequence[bool], least: int) -> list[bool]:
     """Keep the marks that stand in runs of so many at least."""
-    kept, start = [False] * len(marks), 0
+    marked, start = [False] * len(marks), 0
     for n in range(len(marks) + 1):
         if n == len(marks) or not marks[n]:
             if n - start >= least:
-                kept[start:n] = [True] * (n - start)
+                marked[start:n] = [True] * (n - start)
             start = n + 1
-    return kept
+    return marked

@@ -256,8 +256,9 @@ def _near_centre(
     for clause in clauses:
         content.setdefault(clause.place, set()).update(clause.terms)
     values = {place: math.fsum(weights[term] for term in terms) for place, terms in content.items()}
-    given = [v for place in content if place < len(vectors) and (v := vectors[place]) is not None]
-    rows = np.stack(given) if len(given) == len(content) and len({v.shape for v in given}) == 1 else None
+    embedded = [v for place in content if place < len(vectors) and (v := vectors[place]) is not None]
+    alike = len(embedded) == len(content) and len({v.shape for v in embedded}) == 1
+    rows = np.stack(embedded) if alike else None
     if rows is not None and bool(rows.any(axis=1).all()):
         rows = rows.astype(np.float64)
         # a message that says more counts more, but a lecture does not drown the talk
