@@ -64,6 +64,14 @@ def test_beside_talk_no_summary_holds_a_trace() -> None:
     assert not any("amounts" in str(word) or "KeyError" in str(word) for word in keywords)
 
 
+@pytest.mark.parametrize("lines", [20, 100], ids=["read whole", "longer than what is read"])
+def test_a_question_below_a_long_log_is_read(lines: int) -> None:
+    line = "Mar  2 07:12:44 web-01 nginx[811]: upstream timed out (110: Connection timed out) while reading"
+    told = words(("user", "\n".join([line] * lines + ["", "customers can't open their cart"])))
+    assert told.title == "Customers can't open their cart"
+    assert "upstream" not in told.summary
+
+
 def test_an_answer_names_an_episode_before_a_log_does() -> None:
     log = "Mar  2 07:12:44 web-01 nginx[811]: upstream timed out (110: Connection timed out)"
     told = words(("user", log), ("assistant", "The application behind nginx needs more than sixty seconds."))

@@ -17,8 +17,8 @@ told by what happened, in order.
    and beside talk none of these stands in a summary.
 6. Vectors are optional: without them words find the centre.
 
-**To add** a language, give it a phrasebook and its words in `languages.py`, formulae in `notices.toml`. What a model says instead is
-checked against the same episode (`core/prompts/episode.py`).
+**To add** a language, give it a phrasebook and its words in `languages.py`, formulae in `notices.toml`. What
+a model says instead is checked against the same episode (`core/prompts/episode.py`).
 """
 
 from typing import TYPE_CHECKING

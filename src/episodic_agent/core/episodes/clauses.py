@@ -177,23 +177,45 @@ def _of_message(place: int, observation: Observation, language: str) -> list[Cla
         text = plain_text(observation, language)
         return [Clause(place, 0, text, frozenset(tokens(text)), 0.5, False)] if text else []
     clauses: list[Clause] = []
+    # counted apart, so that a question below a log is read, and read as the beginning it is
+    counts = {True: 0, False: 0}
     # assistants write at length about what users say in a word
     trust = 0.85 if observation.actor.casefold() in ASSISTANTS else 1.0
-    text = unwrapped(observation.text)
-    lines = _whole_lines(tame(text or observation.text, phrasebook(language).code), language)
-    foreign_lines = pasted(lines, language) if text else [True] * len(lines)
-    for line, foreign in zip(lines, foreign_lines, strict=True):
-        if _says_nothing(line):
+    for line, foreign in _read(observation.text, language):
+        if counts[foreign] == _MOST or _says_nothing(line):
             continue
         # items and headings list what a sentence before them says in one breath
         item = _ITEM.match(line)
         weight = _PASTED if foreign or line[0] == "#" else 0.65 if item else 1.0
         bare = line[item.end() :] if item else _without_number(line.lstrip("# >"))
         for sentence in sentences(bare, language or None):
-            clauses.extend(_clause(place, len(clauses), sentence, trust * weight, language, foreign))
-            if len(clauses) >= _MOST:
-                return clauses
+            made = _clause(place, counts[foreign], sentence, trust * weight, language, foreign)
+            clauses.extend(made)
+            counts[foreign] += len(made)
+            if counts[foreign] == _MOST:
+                break
+        if counts[False] == _MOST:
+            break
     return clauses
+
+
+def _read(text: str, language: str) -> list[tuple[str, bool]]:
+    """Return the lines of a message that are read, and of each whether it was pasted.
+
+    Its beginning is read; of a long one that begins with nothing else than what was pasted, the end too.
+    """
+    spoken = unwrapped(text)
+    lines = _marked(spoken or text, language)
+    if not spoken:
+        return [(line, True) for line, _ in lines]
+    if len(spoken) > _READ and all(foreign or _says_nothing(line) for line, foreign in lines):
+        lines += _marked(spoken[_READ:][-_READ:].partition("\n")[2], language)
+    return lines
+
+
+def _marked(text: str, language: str) -> list[tuple[str, bool]]:
+    lines = _whole_lines(tame(text, phrasebook(language).code), language)
+    return list(zip(lines, pasted(lines, language), strict=True))
 
 
 def _says_nothing(line: str) -> bool:

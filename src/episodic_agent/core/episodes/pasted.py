@@ -36,6 +36,7 @@ _HINTS: Final = re.compile(
     r"\w\.[A-Za-z]{1,5}:\d|\.\w{1,5} on line \d|\w::\w+\(|\w=\S+\s+\w+=\S|\(\d{1,3}(?:\.\d{1,3}){3}\)|"
     r"\bexit(?:ed)?(?: with)? (?:code|status) \d"
 )
+_VALUES: Final = re.compile(r"(?:\w=\S+\s+\w+){2}=\S")  # three names with a value
 _MOST: Final = 240  # characters in which a line shows what it is
 _FIELD: Final = re.compile(r"[\w-]{1,30}:(?:\s|$)")
 _SETTING: Final = re.compile(r"\s*(?:[\w.-]{1,40}\s*=\s*\S|\[[\w .-]{1,40}\]\s*$)")
@@ -165,6 +166,8 @@ def _holds_a_sign(line: str, language: str) -> bool:
         sign = _HINTS.search(line, 0, _MOST)
         if sign is None or _is_spoken(line, language):
             return False
+        if _VALUES.search(line, 0, _MOST):
+            return True
     before = line[: sign.start()]
     return script(before) not in UNSPACED and not _function_words(before, language)
 
