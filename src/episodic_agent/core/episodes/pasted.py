@@ -12,7 +12,7 @@ from typing import Final
 
 from episodic_agent.core.episodes.languages import UNSPACED, is_function_word
 from episodic_agent.core.language import script
-from episodic_agent.data import phrases
+from episodic_agent.data import phrase_set, phrases
 
 # What a machine begins a line with: a moment, a place in a program, a prompt of a shell, a sign of a patch.
 _BEGINS: Final = re.compile(
@@ -26,19 +26,19 @@ _BEGINS: Final = re.compile(
     r"\[[^\[\]]{1,80}\]\s*$)"
 )
 # What stands in no line that a person writes: a moment to the second behind a date, a level behind a mark, a
-# key in quotation marks, dotted leaders, what a runner of tests frames; and what does only in a sentence:
-# a place in a file, an address of the net, values of names.
+# key in quotation marks, dotted leaders, what a runner of tests frames.
 _HOLDS: Final = re.compile(
     r"\d[:./\s]\d\d:\d\d:\d\d\b|[|\])\d] (?:\[?(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|TRACE)\b)|\bERR!|"
-    r"\"[\w-]+\":\s?[\w\"{\[-]|(?:\s\.){4}|={4,}.*={4,}"
+    r"\"[\w-]+\":\s?[\w\"{\[-]|(?:\s\.){4}|(?:={4,}|-{4,}).*(?:={4,}|-{4,})"
 )
+# What a person writes only in a sentence: a place in a file, an address of the net, values of names.
 _HINTS: Final = re.compile(
     r"\w\.[A-Za-z]{1,5}:\d|\.\w{1,5} on line \d|\w::\w+\(|\w=\S+\s+\w+=\S|\(\d{1,3}(?:\.\d{1,3}){3}\)|"
     r"\bexit(?:ed)?(?: with)? (?:code|status) \d"
 )
 _VALUES: Final = re.compile(r"(?:\w=\S+\s+\w+){2}=\S")  # three names with a value
 _MOST: Final = 240  # characters in which a line shows what it is
-_FIELD: Final = re.compile(r"[\w-]{1,30}:(?:\s|$)")
+_FIELD: Final = re.compile(r"([\w-]{1,30})(?::(?:\s|$)|：)")
 _SETTING: Final = re.compile(r"\s*(?:[\w.-]{1,40}\s*=\s*\S|\[[\w .-]{1,40}\]\s*$)")
 _FRAME: Final = re.compile(r"\s+at \S+[.(]\S")
 _FIELDS: Final = 3  # lines of one word and a value that are no talk
@@ -52,7 +52,7 @@ _READ: Final = 8_000  # characters of a message in which its tags are looked for
 _LISTED: Final = re.compile(r"\s*(?:#+|[-*+•]|\d{1,2}[.)])\s")
 _CODED: Final = re.compile(r"\w[/\\_=<>{}]\w|\w\.[a-z]\w|::|[`@{}<>$]|[a-z][A-Z]")
 # What any of these hold: it spares most lines the rest.
-_SIGNS: Final = re.compile(r"[=/\\{}<>|`_$\[\]\"#:]| {3}|\.[a-z]|[a-z][A-Z(]|[A-Z]{3}|exit")
+_SIGNS: Final = re.compile(r"[=/\\{}<>|`_$\[\]\"#:]| {3}|---|\.[a-z]|[a-z][A-Z(]|[A-Z]{3}|exit")
 _CODE: Final = re.compile(r"(?<!\d)\d{4,8}(?!\d)|(?<!\d)\d{3}[ -]\d{3}(?!\d)")
 _ENDS: Final = ".,;:!?…()\"'“”„«»"
 _ASKS: Final = ("?", "？", "؟")
@@ -194,9 +194,11 @@ def _function_words(text: str, language: str) -> int:
 def _fields(lines: Sequence[str]) -> list[bool]:
     """Mark the head of a letter and nested settings: neighbours that give one name each a value.
 
-    A week's meals have that form too, so an address or a name that only opens others must stand among them.
+    A week's meals have that form too: an address, a name that only opens others, or two that stand in such
+    heads must be among them.
     """
-    marked = _runs([_FIELD.match(line.strip()) is not None for line in lines], _FIELDS)
+    fields = [_FIELD.match(line.strip()) for line in lines]
+    marked = _runs([field is not None for field in fields], _FIELDS)
     nested = [
         line.rstrip().endswith(":") and _indent(after) > _indent(line)
         for line, after in zip(lines, [*lines[1:], ""], strict=True)
@@ -205,8 +207,17 @@ def _fields(lines: Sequence[str]) -> list[bool]:
         mark and (deep or _ADDRESS.search(line))
         for mark, deep, line in zip(marked, nested, lines, strict=True)
     )
+    known = known or _heads([field[1].casefold() for field in fields if field])
     settings = _runs([_SETTING.match(line) is not None for line in lines], _FIELDS)
     return [(known and mark) or setting for mark, setting in zip(marked, settings, strict=True)]
+
+
+def _heads(names: Sequence[str]) -> bool:
+    """Tell whether a letter's head is among these names; a journey has a from, a to and a date as well."""
+    named = sum(name in phrase_set("language/notices.heads") for name in names)
+    return (
+        bool(named) and named + sum(name in phrase_set("language/notices.ends") for name in names) >= _FEWEST
+    )
 
 
 def _indent(line: str) -> int:
