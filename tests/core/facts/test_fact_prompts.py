@@ -138,8 +138,20 @@ def test_an_update_a_reinforcement_and_an_end_become_statements() -> None:
 
 def test_an_update_of_a_slot_with_many_values_ends_the_old_one() -> None:
     update = answer(action="update", known="F2", value="Breton", fact="Maya speaks Breton", quote="Hello")
-    candidates = read_stated_facts(update, KNOWN, TALK).candidates
-    assert [(c.value, c.holds) for c in candidates] == [("Breton", True), ("Welsh", False)]
+    changed, ended = read_stated_facts(update, KNOWN, TALK).candidates
+    assert [(c.value, c.holds) for c in (changed, ended)] == [("Breton", True), ("Welsh", True)]
+    facts = {fact.value: fact for fact in learn(KNOWN, [changed, ended]).applied(KNOWN)}
+    old, new = facts["Welsh"], facts["Breton"]
+    assert len(facts) == len(KNOWN) + 1  # nothing stands beside them that says it a second time
+    assert (new.fact, new.holds, new.invalid_at) == ("Maya speaks Breton", True, None)
+    assert (old.fact, old.invalid_at, old.superseded_by) == (KNOWN[1].fact, new.valid_at, new.id)
+    assert (old.confidence, len(old.evidence)) == (KNOWN[1].confidence, 2)  # an end makes it no surer
+
+
+def test_an_update_whose_value_reads_the_same_is_told_by_its_sentence() -> None:
+    update = answer(action="update", known="F2", value="Welsh", fact="Maya speaks Welsh well", quote="Hello")
+    facts = learn(KNOWN, read_stated_facts(update, KNOWN, TALK).candidates).applied(KNOWN)
+    assert {f.fact for f in facts if f.invalid_at is None} == {KNOWN[0].fact, "Maya speaks Welsh well"}
 
 
 REFUSED = [

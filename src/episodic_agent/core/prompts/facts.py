@@ -10,13 +10,14 @@ filled in from them where it can be.
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES, USERS
-from episodic_agent.core.facts.slots import OTHER, SLOTS, keywords, slot_of
+from episodic_agent.core.facts.reconciling import identity_of
+from episodic_agent.core.facts.slots import OTHER, SLOTS, keywords, match_key, slot_of
 from episodic_agent.core.ingest.times import read_time
 from episodic_agent.core.language import fold
 from episodic_agent.core.prompts import FACTS
@@ -639,7 +640,10 @@ def _since(value: Json, at: datetime) -> datetime:
 
 
 def _candidates(answer: Mapping[str, Json], old: Fact | None, evidence: FactEvidence) -> list[FactCandidate]:
-    """Turn an action into statements: an end is a statement that the old value does not hold."""
+    """Turn an action into statements.
+
+    An end is a statement that the old value does not hold; of what only changed the new value tells alone.
+    """
     holds = answer["holds"] is True
     if old is None:
         arguments = answer.get("attribute")
@@ -667,10 +671,18 @@ def _candidates(answer: Mapping[str, Json], old: Fact | None, evidence: FactEvid
     )
     if answer["action"] == "invalidate":
         return [ended]
+    single = slot_of(old.attribute).single
+    if not single and match_key(old.attribute, evidence.value) == match_key(old.attribute, old.value):
+        evidence = replace(evidence, value=evidence.fact)  # what changed is in the sentence alone
     changed = FactCandidate(
         old.subject, old.attribute, evidence.value, old.category, evidence, holds, keywords(evidence.value)
     )
-    return [changed] if slot_of(old.attribute).single else [changed, ended]
+    if single:
+        return [changed]
+    # beside other values of its slot the old one does not end by itself
+    end = max(evidence.valid_at, old.valid_at)
+    ends = replace(same.evidence, valid_at=end, ended_by=identity_of(changed))
+    return [changed, replace(same, evidence=ends)]
 
 
 def _statements_of(old: Fact, evidence: FactEvidence, fact: str, value: str) -> FactCandidate:
