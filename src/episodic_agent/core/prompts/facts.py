@@ -44,8 +44,8 @@ from episodic_agent.errors import BadReply, InvalidInput
 from episodic_agent.schemas import Json, Observation
 from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvidence
 
-VERSION: Final = "facts-llm-6"
-SEED_VERSION: Final = "facts-two-3"  # of the two questions
+VERSION: Final = "facts-llm-7"
+SEED_VERSION: Final = "facts-two-4"  # of the two questions
 STAGE: Final = FACTS
 MOST_FACTS: Final = 20  # related facts that the two questions show
 MOST_BEARING: Final = 8  # facts that the one question shows: those that bear on what was said
@@ -134,9 +134,8 @@ GATHERED_SCHEMA: Mapping[str, Json] = {
 
 _GATHER: Final = """\
 A memory keeps lasting facts for {owner}: about them, the people around them, their things, projects, places
-and arrangements. Below are known facts that bear on some conversations, and the conversations in the order of
-time. Name what these tell that is not known yet and will matter for weeks or years, in the language of the
-conversation.
+and arrangements. Below stand known facts, and conversations in the order of time. Name what these tell that
+is not known yet and will matter for weeks or years, in the language of the conversation.
 {worth}{each}{none}{data}"""
 
 _PREDICT: Final = """\
@@ -218,11 +217,11 @@ def gather(owner: Owner, known: Sequence[Fact], conversations: Sequence[Conversa
     shortened. `known` are at most `MOST_BEARING`.
     """
     observations = [o for one in conversations for o in one.observations]
-    spoken = iter(lines_of(observations, limit_of(observations)))
+    limit, first = limit_of(observations), 1
     lines = []
     for conversation in conversations:
-        lines.append(_heading(conversation))
-        lines += [next(spoken) for _ in conversation.observations]
+        lines += [_heading(conversation), *lines_of(conversation.observations, limit, first)]
+        first += len(conversation.observations)
     return "\n".join(
         [
             _GATHER.format(
@@ -471,13 +470,13 @@ def read_stated_facts(
 
 
 def known_lines(facts: Sequence[Fact]) -> list[str]:
-    """Return a line for each known fact: its alias, kind and beginning, and its sentence as JSON."""
+    """Return a line for each known fact: its alias, since when it is so, and its sentence as JSON."""
     if not facts:
         return ["No facts are known yet."]
     return [
         "Known facts:",
         *(
-            f"F{n} · {fact.category.value} · since {fact.valid_at:%Y-%m-%d}: {named(fact.fact, LONGEST_FACT)}"
+            f"F{n} · since {fact.valid_at:%Y-%m-%d}: {named(fact.fact, LONGEST_FACT)}"
             for n, fact in enumerate(facts, 1)
         ),
     ]
