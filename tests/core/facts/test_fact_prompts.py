@@ -151,6 +151,9 @@ def test_an_update_whose_value_reads_the_same_is_told_by_its_sentence() -> None:
     update = answer(action="update", known="F2", value="Welsh", fact="Maya speaks Welsh well", quote="Hello")
     facts = learn(KNOWN, read_stated_facts(update, KNOWN, TALK).candidates).applied(KNOWN)
     assert {f.fact for f in facts if f.invalid_at is None} == {KNOWN[0].fact, "Maya speaks Welsh well"}
+    again = answer(action="update", known="F2", value="Welsh", fact="Welsh", quote="Hello")
+    facts = learn(KNOWN, read_stated_facts(again, KNOWN, TALK).candidates).applied(KNOWN)
+    assert [(f.fact, f.invalid_at) for f in facts] == [(f.fact, None) for f in KNOWN]
 
 
 REFUSED = [

@@ -214,14 +214,14 @@ def _led(candidate: FactCandidate, known: Sequence[Fact], fresh: Sequence[FactCa
     new = next((one for one in fresh if by is not None and identity_of(one) == by), None)
     if new is None:
         return candidate
-    said = (fold(new.subject), new.attribute, match_key(new.attribute, new.value), new.holds)
+    statement = (fold(new.subject), new.attribute, match_key(new.attribute, new.value), new.holds)
     there = next(
         (
             fact.id
             for fact in known
             if fact.invalid_at is None
             and (fold(fact.subject), fact.attribute, match_key(fact.attribute, fact.value), fact.holds)
-            == said
+            == statement
         ),
         by,
     )
@@ -236,10 +236,10 @@ def _claimed(candidate: FactCandidate) -> _Claim:
 
 def _unrolled(fact: Fact) -> list[_Claim]:
     """Return the statements a fact rests on; one edited by hand rests on the hand alone."""
-    said = [_Claim(fact.subject, fact.attribute, fact.category, fact.holds, one) for one in fact.evidence]
+    claims = [_Claim(fact.subject, fact.attribute, fact.category, fact.holds, one) for one in fact.evidence]
     if not fact.edited:
-        return said
-    ends = [claim for claim in said if claim.evidence.ended_by is not None]
+        return claims
+    ends = [claim for claim in claims if claim.evidence.ended_by is not None]
     return [_Claim(fact.subject, fact.attribute, fact.category, fact.holds, _in_hand(fact), fact), *ends]
 
 

@@ -149,9 +149,9 @@ def meant(text: str) -> str:
 
 def _meant_in(part: str) -> str:
     """Return what is meant of a part between two signs; "" where it is a denial."""
-    told = unspaced_pattern("links/outcomes.han.meaning").search(part)
-    if told is not None:
-        return part[told.end() :].strip()
+    unspaced = unspaced_pattern("links/outcomes.han.meaning").search(part)
+    if unspaced is not None:
+        return part[unspaced.end() :].strip()
     line, no = f" {' '.join(words(part))} ", phrase_pattern("links/outcomes.no")
     named = phrase_pattern("links/outcomes.meaning").search(line)
     if named is not None:

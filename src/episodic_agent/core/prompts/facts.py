@@ -656,23 +656,25 @@ def _candidates(answer: Mapping[str, Json], old: Fact | None, evidence: FactEvid
                 subject, attribute, evidence.value, category, evidence, holds, keywords(evidence.value)
             )
         ]
-    same = _statements_of(old, evidence, old.fact, old.value)
-    if answer["action"] == "reinforce":
-        return [same]
-    ended = FactCandidate(
+    # the words are about the old value: as it was told, or as it is ended
+    same = FactCandidate(
         old.subject,
         old.attribute,
         old.value,
         old.category,
-        _worded(evidence, evidence.fact, old.value),
-        not old.holds,
+        replace(evidence, fact=old.fact, value=old.value),
+        old.holds,
         old.keywords,
     )
+    if answer["action"] == "reinforce":
+        return [same]
     if answer["action"] == "invalidate":
-        return [ended]
-    single = slot_of(old.attribute).single
-    if not single and match_key(old.attribute, evidence.value) == match_key(old.attribute, old.value):
+        return [replace(same, evidence=replace(evidence, value=old.value), holds=not old.holds)]
+    single, key = slot_of(old.attribute).single, match_key(old.attribute, old.value)
+    if not single and match_key(old.attribute, evidence.value) == key:
         evidence = replace(evidence, value=evidence.fact)  # what changed is in the sentence alone
+        if match_key(old.attribute, evidence.value) == key:
+            return [same]
     changed = FactCandidate(
         old.subject, old.attribute, evidence.value, old.category, evidence, holds, keywords(evidence.value)
     )
@@ -682,23 +684,3 @@ def _candidates(answer: Mapping[str, Json], old: Fact | None, evidence: FactEvid
     end = max(evidence.valid_at, old.valid_at)
     ends = replace(same.evidence, valid_at=end, ended_by=identity_of(changed))
     return [changed, replace(same, evidence=ends)]
-
-
-def _statements_of(old: Fact, evidence: FactEvidence, fact: str, value: str) -> FactCandidate:
-    return FactCandidate(
-        old.subject,
-        old.attribute,
-        value,
-        old.category,
-        _worded(evidence, fact, value),
-        old.holds,
-        old.keywords,
-    )
-
-
-def _worded(evidence: FactEvidence, fact: str, value: str) -> FactEvidence:
-    return FactEvidence(
-        evidence.observation_id, evidence.start, evidence.end, fact, value, evidence.said_at,
-        evidence.valid_at,
-        learned_at=evidence.learned_at, confidence=evidence.confidence,
-    )  # fmt: skip

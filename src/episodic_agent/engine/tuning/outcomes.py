@@ -177,7 +177,7 @@ class Listener:
             some, followed = by_message[message.id], reader.after(message)
             if message.seq in linked:
                 links = [d for d in some if d.verdict == LINKED]
-                outcomes.update(_of_links(links, followed, reader, whole=self._deps.judges_ends))
+                outcomes.update(_of_links(links, followed, reader, to_its_end=self._deps.judges_ends))
             elif not any(seq > message.seq for seq in linked):  # else a later message put it right
                 outcomes.update(_of_refusals(some, followed, reader))
         if self._deps.judges_ends:  # the founding policies listen to two turns
@@ -294,11 +294,11 @@ class _EvidenceReader:
 
 
 def _of_links(
-    links: Sequence[Decision], followed: _FollowedMessage, reader: _EvidenceReader, *, whole: bool
+    links: Sequence[Decision], followed: _FollowedMessage, reader: _EvidenceReader, *, to_its_end: bool
 ) -> Iterator[tuple[UUID, KnownOutcome]]:
     """Say of each link made at a message whether the user goes on with it.
 
-    With `whole` a denial is read to its end: who objects to a reply and means the linked thread denies none.
+    A denial is read `to_its_end` or not: who objects to a reply and means the linked thread denies none.
     """
     for decision in links if followed.turns else ():
         if decision.detail.get("taken_back"):  # it linked nothing
@@ -309,7 +309,7 @@ def _of_links(
             continue
         turn = next((o for o in followed.turns if o.id == known.turn), None)
         denied = known.outcome == INCORRECT and known.strength == EXPLICIT
-        if whole and denied and turn is not None and _is_meant(decision, turn, followed, reader):
+        if to_its_end and denied and turn is not None and _is_meant(decision, turn, followed, reader):
             why = "the user objects to the reply, and means what was linked"
             known = KnownOutcome(CORRECT, BEHAVIOUR, "behaviour", turn.id, why)
         yield decision.id, known
