@@ -23,6 +23,7 @@ from episodic_agent.core.recall import (
     strangers_cosine,
     support,
     trust,
+    with_replaced,
     with_second,
     with_statements,
 )
@@ -132,6 +133,25 @@ def test_statements_are_lifted_by_their_likelihood_and_nothing_else_moves(
 
 
 # --- how sure
+
+
+@given(
+    scores=st.lists(st.floats(0, 1), min_size=4, max_size=8),
+    pairs=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=4),
+)
+def test_what_is_no_longer_so_stands_behind_and_nothing_else_moves(
+    scores: list[float], pairs: list[tuple[int, int]]
+) -> None:
+    newest_first = sorted({(old, new) for old, new in pairs if old < new}, reverse=True)
+    first = Fused(np.array(scores), np.argsort(scores)[::-1], {"lexical": np.array(scores)})
+    ids = [str(n) for n in range(len(scores))]
+    moved = with_replaced(first, [(old, [new]) for old, new in newest_first], ids)
+    summed = sum(moved.legs.values())
+    for old, new in newest_first:
+        assert summed[old] <= summed[new]
+    still = [n for n in range(len(scores)) if n not in {old for old, _ in newest_first}]
+    assert summed[still] == pytest.approx(np.array(scores)[still])
+    assert moved.scores.min() >= 0
 
 
 def test_a_share_of_bigrams_says_less_in_a_large_memory() -> None:

@@ -39,6 +39,7 @@ _LEGS: Final[Mapping[str, str]] = {  # what a score is the sum of
     "part": "part of the question",
     "second": "like the first hits",
     "states": "a statement",
+    "replaced": "no longer so",
     "summary": "its summary",
 }
 _SCORED: Final = re.compile(r"\b([a-z][a-z_]*) (-?\d\.\d\d)(?=[,)])")

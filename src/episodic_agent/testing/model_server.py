@@ -112,7 +112,7 @@ class ScriptedServer:
 def serving(respond: "Respond | None" = None, script: Iterable[Behaviour] = ()) -> Iterator[ScriptedServer]:
     """Serve chat completions on this machine as long as the block runs; `respond` makes right answers."""
     scripted = ScriptedServer(respond or verdict_of, script=deque(script))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("_Bound", (_Handler,), {"scripted": scripted}))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("_Bound", (_ModelHandler,), {"scripted": scripted}))
     server.daemon_threads = True
     scripted.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
     thread = threading.Thread(target=server.serve_forever, args=(0.005,), daemon=True)
@@ -126,7 +126,7 @@ def serving(respond: "Respond | None" = None, script: Iterable[Behaviour] = ()) 
         thread.join()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _ModelHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True  # head and body go out apart, and the second would wait for the first
     scripted: ScriptedServer

@@ -50,7 +50,7 @@ _Place: TypeAlias = tuple[int, int, int]  # block, kind of line, number: the ord
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
+class _ToldFrom:
     """Where a line's words are from."""
 
     thread_id: UUID
@@ -60,13 +60,13 @@ class _Source:
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _ToldLine:
     """A line that may be taken: `place` orders all of them as they stand in the text."""
 
     place: _Place
     kind: LineKind
     text: str
-    source: _Source
+    source: _ToldFrom
     terms: frozenset[str]
     value: float  # similarity, recency and importance, weighted; what it repeats is taken off later
 
@@ -106,12 +106,12 @@ def assemble(
     chosen_links = _usable(linked, current, explicit)
     talk = [one for one in (current, *(link.thread for link in chosen_links)) if one is not None]
     frame = frame_for(message, [pair.question for one in talk for pair in one.pairs], language)
-    form = _Form(message, current, chosen_links, at, explicit, max_tokens=max_tokens, frame=frame)
+    form = _ThreadForm(message, current, chosen_links, at, explicit, max_tokens=max_tokens, frame=frame)
     lines = form.lines(() if explicit or chosen_links else recent)
     if estimate(form.text(())) > max_tokens:
         return Context("", (), 0)
     topics = {line.place[0]: line for line in lines if line.kind is LineKind.TOPIC}
-    taken: list[_Line] = []
+    taken: list[_ToldLine] = []
     scores: dict[_Place, float] = {}
     left = {line.place: line for line in lines}
     repeated = dict.fromkeys(left, 0.0)
@@ -132,7 +132,7 @@ def assemble(
     return form.context(taken, scores)
 
 
-class _Form:
+class _ThreadForm:
     """The form of one message: which lines there are, and how a choice of them is written."""
 
     def __init__(
@@ -155,9 +155,9 @@ class _Form:
         self._at = at
         self._explicit = explicit
 
-    def lines(self, recent: Sequence[ThreadBackground]) -> list[_Line]:
+    def lines(self, recent: Sequence[ThreadBackground]) -> list[_ToldLine]:
         """Return every line that may be taken, in the order of the text."""
-        lines: list[_Line] = []
+        lines: list[_ToldLine] = []
         if self._current is not None:
             lines.extend(self._block(0, self._current, self._frame.discussing))
         for number, link in enumerate(self._linked, 1):
@@ -175,7 +175,7 @@ class _Form:
     def _is_current(self, thread: ThreadBackground) -> bool:
         return self._current is not None and thread.thread_id == self._current.thread_id
 
-    def _block(self, number: int, thread: ThreadBackground, form: str) -> Iterable[_Line]:
+    def _block(self, number: int, thread: ThreadBackground, form: str) -> Iterable[_ToldLine]:
         texts = [text for pair in thread.pairs for text in (pair.question, pair.answer)]
         about = quoted(topic(thread.title, thread.speakers, [*texts, thread.summary]), _TITLE)
         if about:
@@ -213,27 +213,27 @@ class _Form:
         text: str,
         thread: ThreadBackground,
         pair: AnsweredQuestion | None = None,
-    ) -> _Line:
+    ) -> _ToldLine:
         terms = frozenset(tokens(text))
         moment = thread.last_activity_at if pair is None else pair.at
         part = thread if pair is None else pair
-        source = _Source(
+        source = _ToldFrom(
             thread.thread_id, part.episode_id or thread.episode_id, part.first_seq, part.last_seq
         )
         supplied = None if pair is None else pair.similarity
         similarity = _common(self._terms, terms) if supplied is None else supplied
         recency = max(0.0, 1.0 - max(self._at - moment, timedelta(0)) / RECENT)
         value = SIMILARITY * similarity + RECENCY * recency + IMPORTANCE * part.importance
-        return _Line(place, kind, text, source, terms, value)
+        return _ToldLine(place, kind, text, source, terms, value)
 
     def _label(self, kind: LineKind) -> str:
         return self._frame.recent if kind is LineKind.RECENT else self._frame.previous
 
-    def text(self, taken: Sequence[_Line]) -> str:
+    def text(self, taken: Sequence[_ToldLine]) -> str:
         """Return the final text of a choice of lines."""
         return "\n".join(text for text, _ in self._written(taken))
 
-    def context(self, taken: Sequence[_Line], scores: Mapping[_Place, float]) -> Context:
+    def context(self, taken: Sequence[_ToldLine], scores: Mapping[_Place, float]) -> Context:
         """Return the text with an item for each recalled line."""
         written = self._written(taken)
         items = [
@@ -252,8 +252,8 @@ class _Form:
         text = "\n".join(text for text, _ in written)
         return Context(text, tuple(items), estimate(text))
 
-    def _written(self, taken: Sequence[_Line]) -> list[tuple[str, _Line | None]]:
-        rows: list[tuple[str, _Line | None]] = []
+    def _written(self, taken: Sequence[_ToldLine]) -> list[tuple[str, _ToldLine | None]]:
+        rows: list[tuple[str, _ToldLine | None]] = []
         for number in range(MOST_LINKED + 2):
             block = sorted((line for line in taken if line.place[0] == number), key=lambda line: line.place)
             if rows and block:
@@ -264,13 +264,13 @@ class _Form:
                     rows.append((self._label(line.kind), None))
                     labelled = True
                 rows.append((line.text, line))
-        rest: list[tuple[str, _Line | None]] = [(self._message, None)] if self._message else []
+        rest: list[tuple[str, _ToldLine | None]] = [(self._message, None)] if self._message else []
         rest += self._continuing(taken)
         if rows and rest:  # a budget may leave no room for the message
             rows.append(("", None))
         return [*rows, *rest]
 
-    def _continuing(self, taken: Sequence[_Line]) -> list[tuple[str, _Line | None]]:
+    def _continuing(self, taken: Sequence[_ToldLine]) -> list[tuple[str, _ToldLine | None]]:
         """Return the line of the break since the most recent linked thread that is told of.
 
         None where every such thread went on after this one began: then this one is the earlier.

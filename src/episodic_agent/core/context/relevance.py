@@ -4,7 +4,8 @@ Two small judges read one row of features a candidate: one tells whether the nex
 whether its sitting is of the same matter. Features are the likeness of a candidate to the message and to
 what went before it (an elliptical message presupposes that), the words it shares with both by their rarity,
 how well its sitting does as a whole, its neighbours in it (an answer stands behind its question), how long
-ago it was, and who said it. `tools/train_context.py` makes the weights.
+ago it was, and who said it. What they put first is then read once more: what states something that lasts is
+likelier to be needed than what asks or chats about the same. `tools/train_context.py` makes the weights.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,6 +25,8 @@ FIRST, RIVALS = "context-2027-01", "context-2027-02"
 CONTEXT_WEIGHTS: Final = {FIRST: "context/relevance", RIVALS: "context/relevance-2027-02"}
 NEED, MATTER = "need", "matter"
 BIAS: Final = "bias"
+STATES: Final = "states"
+READ_AGAIN: Final = 60  # first candidates that are judged by what they state: a hundred bring no more
 MATTER_SHARE: Final = 0.6  # of the second judge, beside the first
 MOST_MATTER: Final = 0.5  # what it may add at most: a sitting that surely is of the matter is not better
 FADING: Final = 0.75  # what an earlier message of the sitting weighs, against the one after it
@@ -155,10 +158,16 @@ def relevances(seen: EarlierWords, *, vectors: bool, policy: str = RIVALS) -> Fl
     return need + MATTER_SHARE * np.minimum(matter, MOST_MATTER)
 
 
+def statement_worth(*, vectors: bool) -> float:
+    """Return the log-odds that stating what lasts adds to what `relevances` gives."""
+    return dict(_weights(f"{CONTEXT_WEIGHTS[RIVALS]}.{'vectors' if vectors else 'words'}.{NEED}"))[STATES]
+
+
 def _judged(rows: Mapping[str, Floats], address: str) -> Floats:
     weights = _weights(address)
     score: Floats = sum(
-        (weight * rows[name] for name, weight in weights if name != BIAS), np.zeros(len(rows["cosine"]))
+        (weight * rows[name] for name, weight in weights if name not in (BIAS, STATES)),
+        np.zeros(len(rows["cosine"])),
     )
     return score + dict(weights)[BIAS]
 

@@ -33,6 +33,7 @@ KNOWN_EMBEDDERS: Final = (EMBEDDER, "minilm-int8-1")  # the same model in 8 bits
 CATEGORIES: Final = tuple(Category)
 SHORT: Final = 160  # characters: a message so short is one statement, however many sentences it has
 LONGEST: Final = 2_000  # characters: what is longer was pasted, not said
+STATEMENTS: Final = 6  # of a long message, that a search or a context judges: all of them bring no more
 _UNSPACED: Final = frozenset({"han", "kana", "thai"})
 _BEGINNING: Final = 2  # words that open a sentence
 _NUMBER: Final = re.compile(r"\d")

@@ -263,7 +263,7 @@ def read_gathered(
     answers = value.get("facts")
     if not isinstance(answers, list):
         raise BadReply("facts must be a list")
-    reading = _Reading(known, observations, owner)
+    reading = _FactReading(known, observations, owner)
     for number, answer in enumerate(answers[:MOST_FOUND], 1):
         try:
             reading.take(answer)
@@ -274,7 +274,7 @@ def read_gathered(
     return Reconciled(tuple(reading.candidates), tuple(reading.actions), tuple(reading.refused))
 
 
-class _Reading:
+class _FactReading:
     """The facts of one reply, read one after another."""
 
     def __init__(self, known: Sequence[Fact], observations: Sequence[Observation], owner: Owner) -> None:

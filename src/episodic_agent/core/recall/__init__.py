@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         strength_prior,
         time_match,
         trust,
+        with_replaced,
         with_second,
         with_statements,
     )
@@ -71,7 +72,7 @@ else:
             "diversity": "NEAR_DUPLICATE diversify",
             "fusion": (
                 "Fused fuse fuse_episodes measured_share strangers_cosine strength_prior time_match trust "
-                "with_second with_statements"
+                "with_replaced with_second with_statements"
             ),
             "order": "Order order_match read_order",
             "policies": "RECALL_2026_12 RECALL_2027_01 RecallPolicy",
@@ -121,6 +122,7 @@ __all__ = [
     "term_weight",
     "time_match",
     "trust",
+    "with_replaced",
     "with_second",
     "with_statements",
 ]

@@ -21,6 +21,7 @@ from episodic_agent.core.recall.weights import DEFAULT_WEIGHTS, FusionWeights
 
 _LEAST_COSINE: Final = 0.3  # a leg whose best cosine is below this is not blown up to 1
 _DAY: Final = 86_400.0
+JUST_BEHIND: Final = 0.999  # of the score of what took its place
 _FEWEST: Final = 20  # cosines from which on strangers can be told: of a few all may be about the question
 _DIGITS: Final = 6  # cosines differ in the last bits between machines
 # "Yes!" and "Me too" match much and prove little. Not in scripts cut into bigrams: there a dozen characters
@@ -169,6 +170,25 @@ def with_statements(fused: Fused, stating: FloatArray, ids: Sequence[str], weigh
     summed = np.add.reduce(list(fused.legs.values()))
     legs = {**fused.legs, "states": weights.states * summed * stating}
     return _finish(legs, _reached(fused) * (1.0 + weights.states), ids)
+
+
+def with_replaced(fused: Fused, pairs: Sequence[tuple[int, Sequence[int]]], ids: Sequence[str]) -> Fused:
+    """Return a fused result in which what was said and is no longer so stands behind what took its place.
+
+    Each of `pairs` is a row and the rows that took its place, the newest first. What took its place and is
+    no candidate moves nothing: what was is then the best there is.
+
+    >>> first = Fused(np.array([0.5, 0.4]), np.array([0, 1]), {"lexical": np.array([0.5, 0.4])})
+    >>> with_replaced(first, [(0, [1])], ["a", "b"]).order.tolist()
+    [1, 0]
+    """
+    summed = np.add.reduce(list(fused.legs.values()))
+    behind = summed.copy()
+    for row, newer in pairs:
+        behind[row] = min([behind[row], *(JUST_BEHIND * behind[one] for one in newer)])
+    if not (behind < summed).any():
+        return fused
+    return _finish({**fused.legs, "replaced": behind - summed}, _reached(fused), ids)
 
 
 def _reached(fused: Fused) -> float:

@@ -40,7 +40,7 @@ class Named:
     placed: bool = False
 
 
-class _Word(NamedTuple):
+class _PlaceWord(NamedTuple):
     start: int
     end: int
     folded: str
@@ -115,9 +115,9 @@ def _forms(labels: tuple[str, ...], language: str | None) -> tuple[dict[str, str
     return forms, tuple(unspaced), min(longest, _MOST_WORDS)
 
 
-def _words(text: str) -> list[_Word]:
+def _words(text: str) -> list[_PlaceWord]:
     return [
-        _Word(start, end, fold(text[start:end]))
+        _PlaceWord(start, end, fold(text[start:end]))
         for match in _WORD.finditer(text)
         for start, end in _pieces(match.group(), match.start())
     ]
@@ -153,15 +153,15 @@ def asks_nothing_else(rest: str, now: datetime, utc_offset: timedelta | None = N
     return False
 
 
-def _rest_pieces(rest: str) -> Iterator[_Word]:
+def _rest_pieces(rest: str) -> Iterator[_PlaceWord]:
     """Yield what is left: words, and characters where words stand together."""
     for match in _WORD.finditer(rest):
         if script(match.group()) not in BIGRAM_SCRIPTS:
-            yield _Word(match.start(), match.end(), fold(match.group()))
+            yield _PlaceWord(match.start(), match.end(), fold(match.group()))
             continue
         for at, character in enumerate(match.group(), match.start()):
             if character not in text("recall/places.han") and not _KANA.match(character):
-                yield _Word(at, at + 1, character)
+                yield _PlaceWord(at, at + 1, character)
 
 
 @lru_cache(maxsize=1)

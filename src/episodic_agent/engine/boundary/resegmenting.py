@@ -109,7 +109,7 @@ class Undone:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _CutPlan:
     """A pass over a snapshot of a thread: the version of the frame it saw, and what it concluded."""
 
     version: int
@@ -194,12 +194,12 @@ class Resegmenter:
             self._go_on(tx, frame, {}, now)
         return resegmented
 
-    def _plan(self, tx: Transaction, thread_id: UUID, policy: Policy[Any], mode: str) -> _Plan:
+    def _plan(self, tx: Transaction, thread_id: UUID, policy: Policy[Any], mode: str) -> _CutPlan:
         frame = tx.threads.frame(thread_id)
         end = frame.cursor
         inputs = list(stored_inputs(tx, thread_id, self.deps.embedder_name, end))
         segmented, memory = segment(inputs, policy, mode)
-        return _Plan(
+        return _CutPlan(
             version=frame.version,
             end=end,
             cuts=segmented.cuts,
@@ -221,7 +221,7 @@ class Resegmenter:
         self,
         tx: Transaction,
         frame: Frame,
-        plan: _Plan,
+        plan: _CutPlan,
         policy: Policy[Any],
         mode: str,
         *,
@@ -480,7 +480,7 @@ def _check_edit(tx: Transaction, decision: Decision) -> tuple[str, str] | None:
     return None
 
 
-def _hand_plan(tx: Transaction, frame: Frame, change: HandChange) -> _Plan:
+def _hand_plan(tx: Transaction, frame: Frame, change: HandChange) -> _CutPlan:
     """Return a correction as a pass: nothing was read, and nothing but its episodes changes."""
     gone = {(episode.first_seq, episode.last_seq) for episode in change.gone}
     stored = stored_spans(tx, frame.thread_id)
@@ -489,7 +489,7 @@ def _hand_plan(tx: Transaction, frame: Frame, change: HandChange) -> _Plan:
     proposed.sort(key=lambda span: span.first_seq)
     if change.open_from < frame.next_seq:
         proposed.append(ExplainedSpan(change.open_from, frame.next_seq - 1, "open"))
-    return _Plan(
+    return _CutPlan(
         version=frame.version,
         end=frame.cursor,
         cuts=[Boundary(change.open_from, change.open_from, HAND, 1.0, 1.0)],
@@ -503,7 +503,7 @@ def _hand_plan(tx: Transaction, frame: Frame, change: HandChange) -> _Plan:
 
 
 def _hand_report(
-    plan: _Plan, thread: Thread, policy: str, change: HandChange, mode: str, *, written: bool = True
+    plan: _CutPlan, thread: Thread, policy: str, change: HandChange, mode: str, *, written: bool = True
 ) -> Resegmented:
     report = _report(plan, thread, policy, mode, gone=len(change.gone), written=written)
     return replace(report, new=len(change.new))
@@ -529,7 +529,7 @@ def _thread(tx: Transaction, thread_id: UUID) -> Thread:
     return thread
 
 
-def _sorted_out(tx: Transaction, thread_id: UUID, plan: _Plan) -> tuple[list[Episode], list[Episode]]:
+def _sorted_out(tx: Transaction, thread_id: UUID, plan: _CutPlan) -> tuple[list[Episode], list[Episode]]:
     """Return the current episodes a pass keeps, and those it replaces."""
     episodes: list[Episode] = []
     gone: list[Episode] = []
@@ -538,7 +538,9 @@ def _sorted_out(tx: Transaction, thread_id: UUID, plan: _Plan) -> tuple[list[Epi
     return episodes, gone
 
 
-def _report(plan: _Plan, thread: Thread, policy: str, mode: str, *, gone: int, written: bool) -> Resegmented:
+def _report(
+    plan: _CutPlan, thread: Thread, policy: str, mode: str, *, gone: int, written: bool
+) -> Resegmented:
     closed = [s for s in plan.stored if s.reason != "open"]
     limit = len(closed) - gone
     return Resegmented(
@@ -569,7 +571,7 @@ def _save_records(tx: Transaction, thread_id: UUID, records: Iterable[Record]) -
         tx.observations.save_records(thread_id, packed)
 
 
-def _former(tx: Transaction, frame: Frame, plan: _Plan) -> Former:
+def _former(tx: Transaction, frame: Frame, plan: _CutPlan) -> Former:
     """Return what undo needs: the frame, the records the pass changes, and those that may change later."""
     stored = tx.observations.records(frame.thread_id, 0, frame.cursor - 1)
     moving = min(frame.first_seq, plan.open_from)

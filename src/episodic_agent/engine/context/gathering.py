@@ -14,9 +14,19 @@ import numpy as np
 import numpy.typing as npt
 
 from episodic_agent.core.context import LineKind, estimate
-from episodic_agent.core.context.relevance import LAST, RIVALS, SITTING, EarlierWords, fading, relevances
+from episodic_agent.core.context.relevance import (
+    LAST,
+    READ_AGAIN,
+    RIVALS,
+    SITTING,
+    EarlierWords,
+    fading,
+    relevances,
+    statement_worth,
+)
 from episodic_agent.core.context.telling import Block, QuotedText
 from episodic_agent.core.echo import is_echo, own_words
+from episodic_agent.core.facts.stating import STATEMENTS, lasting
 from episodic_agent.core.language import tokens
 from episodic_agent.core.recall import kept_terms, term_weight
 from episodic_agent.core.recall.bm25 import K1, B
@@ -114,6 +124,9 @@ def gathered(
     links = np.array([linked.get(item.thread_id, 0.0) for item in texts])
     seen = _seen(legs, now, np.array(order, np.int64), texts, sitting, links)
     worths = relevances(seen, vectors=legs.vectors, policy=policy)
+    if policy == RIVALS:
+        first = np.argsort(-worths, kind="stable")[:READ_AGAIN]
+        worths[first] += statement_worth(vectors=legs.vectors) * states([texts[row] for row in first])
     added = dict(linked) if policy != RIVALS else {}  # there a link is one of the features
     people = {item.actor for item in texts if not is_reply(item)}
     quotes = [
@@ -139,6 +152,11 @@ def gathered(
 def link_worth(*, chosen: bool, uncertain: bool) -> float:
     """Return what a link adds to the worth of what its thread says."""
     return _CHOSEN if chosen else _MAYBE if uncertain else _LINKED
+
+
+def states(observations: Sequence[Observation]) -> Floats:
+    """Return how likely each of some messages states what lasts, in [0, 1], by words alone."""
+    return np.array([lasting(item.actor, item.text, most=STATEMENTS) for item in observations])
 
 
 class _Legs:

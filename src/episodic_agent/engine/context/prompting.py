@@ -26,7 +26,7 @@ from episodic_agent.engine.chains.ancestry import parents_above
 from episodic_agent.engine.context.gathering import Situation, gathered, link_worth
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.links.linked import NearThread, on_both_sides
-from episodic_agent.engine.recall.facts import best_facts
+from episodic_agent.engine.recall.facts import best_facts, replaced_words
 from episodic_agent.engine.threads.session_records import declared, session_at
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import Transaction, ref_of
@@ -44,7 +44,6 @@ MOST_SKILLS: Final = 2
 _FITS: Final = 0.5  # share of what a skill's requests have in common that the message has
 _SURE: Final = 0.5  # confidence
 _LOOKED_THROUGH: Final = 60  # of what was said earlier, the likeliest to be told
-_MOSTLY: Final = 0.5  # share of a text that a fact quotes
 _TURNS: Final = 8  # of a skill, the newest, among which one is its source
 _LASTS: Final = 1.0  # log-odds that being a fact adds to what a quotation is worth
 _UNKNOWN: Final = -99.0  # of a quotation that nothing leads to from this message
@@ -200,19 +199,11 @@ def _continued(now: Situation, near: Sequence[NearThread]) -> Continued | None:
 def _not_replaced(
     tx: Transaction, now: Situation, earlier: Sequence[QuotedText], stored: Mapping[int, Observation]
 ) -> list[QuotedText]:
-    """Leave out what was said and is no longer so: words that mostly are a fact whose place another took."""
+    """Leave out what was said and is no longer so."""
     likely = sorted(earlier, key=lambda item: -item.worth)[:_LOOKED_THROUGH]
     spans = {(item.thread_id, item.first_seq) for item in likely}
     read = {o.id: o for o in stored.values() if (o.thread_id, o.seq) in spans}
-    replaced: set[tuple[UUID, int]] = set()
-    for resting in tx.knowledge.facts(resting_on=list(read)) if read else ():
-        fact = resting.fact
-        if fact.superseded_by is None or fact.held_at(now.at) or fact.valid_at > now.at:
-            continue
-        for proof in fact.evidence:
-            observation = read.get(proof.observation_id)
-            if observation is not None and len(fact.value) >= _MOSTLY * len(observation.text):
-                replaced.add((observation.thread_id, observation.seq))
+    replaced = {(read[old].thread_id, read[old].seq) for old, _ in replaced_words(tx, read, now.at)}
     return [item for item in earlier if (item.thread_id, item.first_seq) not in replaced]
 
 

@@ -29,17 +29,17 @@ _INSTRUCTIONS: Final = ("system", "developer")  # equal in thousands of chats: t
 
 def named(records: "Iterable[Item | Unreadable]") -> "Iterator[Item | Unreadable]":
     """Give every item a conversation and, where its chat has any, a time; the nameless are one chat."""
-    chats: dict[str | None, _Chat] = {}
+    chats: dict[str | None, _NamedChat] = {}
     for record in records:
         if isinstance(record, Unreadable):
             yield record
         else:
-            yield from chats.setdefault(record.conversation, _Chat()).take(record)
+            yield from chats.setdefault(record.conversation, _NamedChat()).take(record)
     for chat in chats.values():
         yield from chat.release()
 
 
-class _Chat:
+class _NamedChat:
     """One chat on its way through: its beginning while held, then its name and the last time seen."""
 
     def __init__(self) -> None:

@@ -65,7 +65,7 @@ class MessageOpening:
 
 
 @dataclass(slots=True)
-class _Message:
+class _WrittenMessage:
     """A message being collected; `moment` None: no event time; `lost` tells why it cannot be read."""
 
     line: int
@@ -78,7 +78,7 @@ class _Message:
 
 def read_transcript(opened: Opened, style: Style) -> Iterator[Item | Unreadable]:
     """Stream a transcript's messages; lines before the first one are reported once."""
-    message: _Message | None = None
+    message: _WrittenMessage | None = None
     timed = opens_with_message(opened.sample, timed=True)
     speakers: set[str] = set()
     stray = False
@@ -210,8 +210,8 @@ def _plausible(name: str) -> bool:
     return name[0].isalpha() and not re.search(r"[!?;,\"=(){}/\\]|\.\s|\w\.\w{3}", name)
 
 
-def _begin(number: int, opening: MessageOpening, style: Style, encoding: str) -> _Message:
-    message = _Message(number, opening)
+def _begin(number: int, opening: MessageOpening, style: Style, encoding: str) -> _WrittenMessage:
+    message = _WrittenMessage(number, opening)
     if MARK in opening.text or MARK in opening.name or MARK in (opening.time or ""):
         message.lost = undecodable(encoding)
         return message
@@ -222,7 +222,7 @@ def _begin(number: int, opening: MessageOpening, style: Style, encoding: str) ->
     return message
 
 
-def _continue(message: _Message, line: str, largest: int) -> None:
+def _continue(message: _WrittenMessage, line: str, largest: int) -> None:
     message.length += len(line) + 1
     if message.length <= largest:
         message.more.append(line.rstrip())
@@ -230,7 +230,7 @@ def _continue(message: _Message, line: str, largest: int) -> None:
         message.lost, message.more = too_large("the text", f"at least {message.length:,}", largest), []
 
 
-def _item(message: _Message, largest: int) -> Item | Unreadable:
+def _item(message: _WrittenMessage, largest: int) -> Item | Unreadable:
     opening = message.opening
     shown = excerpt(f"{opening.name}: {opening.text}")
     if message.lost:

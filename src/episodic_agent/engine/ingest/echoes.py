@@ -132,7 +132,11 @@ class Listening:
     def _overlap(self, arriving: OnTheWay) -> Echo | None:
         item, place = arriving.item, self._place(arriving.origin)
         trusted = _passes_on(item)  # it has nothing of its own to say: even what was said just now is not its
-        talk = None if trusted else _Talk(place, [o for o in self._passing if o.origin == arriving.origin])
+        talk = (
+            None
+            if trusted
+            else _SpokenJustNow(place, [o for o in self._passing if o.origin == arriving.origin])
+        )
         shown = [
             one
             for one in (*self._recently_shown, *place.shown)
@@ -145,7 +149,7 @@ class Listening:
         return repeated(item.text, sources, trusted=trusted) if sources else None
 
     def _earlier_sources(
-        self, arriving: OnTheWay, talk: "_Talk | None", terms: Sequence[str]
+        self, arriving: OnTheWay, talk: "_SpokenJustNow | None", terms: Sequence[str]
     ) -> list[Source]:
         """Return what shares most terms with an item and was said before it, but not just now."""
         item, passing = arriving.item, {one.id for one in self._passing}
@@ -216,7 +220,7 @@ class Listening:
             yield from (ShownText(str(o.id), o.text, o.actor, o.thread_id, o.seq) for o in observations)
 
 
-class _Talk:
+class _SpokenJustNow:
     """What was said in a thread just now: it is still in the prompt, and no echo of a memory."""
 
     def __init__(self, place: _EchoThread, passing: Sequence[OnTheWay]) -> None:

@@ -34,7 +34,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class _Recent(Generic[K, V]):
+class _UsedLast(Generic[K, V]):
     """The values used last. Thread safe."""
 
     def __init__(self, most: int) -> None:
@@ -67,9 +67,9 @@ class ThreadReader:
     def __init__(self, deps: Deps) -> None:
         self._deps = deps
         self._weighs = weighs_vectors(deps)
-        self._messages: _Recent[tuple[Scope, UUID], Features] = _Recent(KEPT_MESSAGES)
-        self._threads: _Recent[tuple[Scope, UUID, int], ThreadFeatures] = _Recent(KEPT_THREADS)
-        self._talks: _Recent[tuple[Scope, SittingEnds], Talk] = _Recent(KEPT_THREADS)
+        self._messages: _UsedLast[tuple[Scope, UUID], Features] = _UsedLast(KEPT_MESSAGES)
+        self._threads: _UsedLast[tuple[Scope, UUID, int], ThreadFeatures] = _UsedLast(KEPT_THREADS)
+        self._talks: _UsedLast[tuple[Scope, SittingEnds], Talk] = _UsedLast(KEPT_THREADS)
 
     def messages(self, tx: Transaction, observations: Sequence[Observation]) -> list[Features]:
         """Return the features of messages."""

@@ -1,6 +1,6 @@
 """Which facts answer a query: by words and by meaning, those that hold at a moment or all that ever did."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -13,12 +13,13 @@ from episodic_agent.engine.results import FactHit
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import FACTS, MarkKind, Refs, Transaction, ref_of
-from episodic_agent.schemas import Vector
+from episodic_agent.schemas import Observation, Vector
 from episodic_agent.schemas.facts import Category, Fact
 
 PER_LEG: Final = 200  # what is over is found too, and falls out after
 ARCHIVED: Final = MarkKind.ARCHIVED.value  # put away, yet what it taught holds
 RELEVANT: Final = 0.2  # score below which a fact does not answer
+_MOSTLY: Final = 0.5  # share of a text that a fact quotes
 DIGITS: Final = 6  # scores are rounded before they order anything, so that machines agree
 
 
@@ -96,6 +97,35 @@ def answering(
     first = {t.id: t for t in tx.threads.list(ids=[hit.threads[0] for hit in shown if hit.threads])}
     named = {identity: thread.origin for identity, thread in first.items()}
     return [replace(hit, origin=named.get(hit.threads[0], "")) if hit.threads else hit for hit in shown]
+
+
+def replaced_words(
+    tx: Transaction, observations: Mapping[UUID, Observation], at: datetime
+) -> Sequence[tuple[UUID, frozenset[UUID]]]:
+    """Return what was said and is no longer so at `at`, with the observations that say what is, newest first.
+
+    That is words which mostly are a fact whose place another took.
+    """
+    resting = (
+        [kept.fact for kept in tx.knowledge.facts(resting_on=list(observations))] if observations else []
+    )
+    over = [
+        (fact, fact.superseded_by)
+        for fact in resting
+        if fact.superseded_by is not None and not fact.held_at(at) and fact.valid_at <= at
+    ]
+    if not over:
+        return []
+    later = {kept.id: kept.fact for kept in tx.knowledge.facts(ids=[newer for _, newer in over])}
+    over.sort(key=lambda pair: (pair[0].valid_at, pair[0].id), reverse=True)
+    return [
+        (proof.observation_id, frozenset(e.observation_id for e in later[newer].evidence))
+        for fact, newer in over
+        for proof in fact.evidence
+        if (observation := observations.get(proof.observation_id)) is not None
+        and len(fact.value) >= _MOSTLY * len(observation.text)
+        and newer in later
+    ]
 
 
 def category_of(category: str | None) -> str | None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.echo import is_echo, own_words
-from episodic_agent.core.facts.stating import lasting
+from episodic_agent.core.facts.stating import STATEMENTS, lasting
 from episodic_agent.core.language import tokens
 from episodic_agent.core.language.timewords import date_words
 from episodic_agent.core.recall import (
@@ -30,6 +30,7 @@ from episodic_agent.core.recall.query import Name
 from episodic_agent.core.recall.second import FIRST_HITS, READ, shared_terms
 from episodic_agent.core.strength.decay import retrievability
 from episodic_agent.engine.episodes.listing import open_card, worded_open
+from episodic_agent.engine.recall.facts import replaced_words
 from episodic_agent.engine.recall.former import FormerQuery
 from episodic_agent.engine.recall.places import known_visits
 from episodic_agent.engine.results import EpisodeCard
@@ -48,7 +49,6 @@ from episodic_agent.schemas import Episode, Observation, TimeSource, Vector
 
 AT_PLACES = 5_000  # newest observations at a place the question names that are looked through
 STATED = 30  # first hits that are judged by what they state: sixty bring no more
-STATEMENTS = 6  # of a long one, that are judged: all of them bring no more
 OWN_TEXT = 20  # episodes of each leg that join by their own words, beside those of the candidates
 DAY = 86_400.0
 _AFTER_ALL = 0xFFFFFFFF  # a place in a thread behind which nothing is said: that of an open frame
@@ -386,6 +386,18 @@ class Gatherer:
         for row, observation in self.observations(gathered, first[:STATED]).items():
             likely[row] = lasting(observation.actor, own_words(observation).text, most=STATEMENTS)
         return likely
+
+    def replaced(
+        self, gathered: Gathered, first: Sequence[int], now: datetime
+    ) -> Sequence[tuple[int, Sequence[int]]]:
+        """Return which of the first hits are no longer so at `now`, and the rows that say what is.
+
+        `first` are rows, best first, of which `STATED` are read; the newest stand first.
+        """
+        read = self.observations(gathered, first[:STATED])
+        row_of = {observation.id: row for row, observation in read.items()}
+        pairs = replaced_words(self._tx, {o.id: o for o in read.values()}, now)
+        return [(row_of[old], sorted(row_of[one] for one in newer & row_of.keys())) for old, newer in pairs]
 
     def _episodes(
         self, refs: Refs, bounds: SearchBounds

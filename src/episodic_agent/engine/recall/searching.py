@@ -298,6 +298,8 @@ class Recaller:
         if policy.weights.states > 0:
             stating = gatherer.stating(gathered, unlifted.order.tolist())
             observations = ranking.with_statements(unlifted, stating, candidates.ids, policy.weights)
+            over = gatherer.replaced(gathered, observations.order.tolist(), asked.now)
+            observations = ranking.with_replaced(observations, over, candidates.ids)
         fused = ranking.fuse_episodes(query, observations, candidates, episodes, policy.weights, share=share)
         trust = ranking.assess(
             query,

@@ -71,7 +71,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class _Prepared:
+class _WordedSkill:
     """The words of a skill to be, and their vectors."""
 
     words: Skill
@@ -154,15 +154,15 @@ class Miner:
 
     def _prepare(
         self, scope: Scope, job: Job, created: Sequence[Change], names: set[str]
-    ) -> Mapping[str, _Prepared]:
+    ) -> Mapping[str, _WordedSkill]:
         """Name and embed what is to be created, while no transaction is open."""
         named = self._named(scope, job, created)
-        prepared: dict[str, _Prepared] = {}
+        prepared: dict[str, _WordedSkill] = {}
         for change in created:
             words = named.get(change.skill.pattern, change.skill.skill)
             words = replace(words, name=_unique(words.name, names))
             names.add(words.name.casefold())
-            prepared[change.skill.pattern] = _Prepared(words, embedded(self._deps, words))
+            prepared[change.skill.pattern] = _WordedSkill(words, embedded(self._deps, words))
         return prepared
 
     def _named(self, scope: Scope, job: Job, created: Sequence[Change]) -> Mapping[str, Skill]:
@@ -181,7 +181,7 @@ class Miner:
         return named
 
     def _keep(
-        self, tx: Transaction, made: Sequence[Change], prepared: Mapping[str, _Prepared], now: datetime
+        self, tx: Transaction, made: Sequence[Change], prepared: Mapping[str, _WordedSkill], now: datetime
     ) -> None:
         """Write what was found; the least sure candidates of too many are given up, or not written at all."""
         standing = {kept.id: kept for kept in tx.knowledge.skills()}
@@ -196,7 +196,7 @@ class Miner:
                 tx.knowledge.revoke(decision_id(skill.id, DECISION))
 
     def _write(
-        self, tx: Transaction, change: Change, prepared: Mapping[str, _Prepared], now: datetime
+        self, tx: Transaction, change: Change, prepared: Mapping[str, _WordedSkill], now: datetime
     ) -> None:
         skill = change.skill
         if change.created:

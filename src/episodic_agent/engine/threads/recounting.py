@@ -65,7 +65,7 @@ class Asking:
 
 def recount(tx: Transaction, thread: Thread, asking: Asking, *, before: int | None = None) -> Recounted:
     """Return what a thread has to tell; `before` leaves out what stands from this seq on."""
-    reported_thread = _Thread(tx, thread, asking, before)
+    reported_thread = _RecountedThread(tx, thread, asking, before)
     statements = pairs(reported_thread.turns)[-PAIRS:]
     observations = reported_thread.since(
         min([reported_thread.recent[0].seq, *(p.first_seq for p in statements)])
@@ -97,7 +97,7 @@ def recount(tx: Transaction, thread: Thread, asking: Asking, *, before: int | No
 
 def mention(tx: Transaction, thread: Thread, asking: Asking) -> Recounted:
     """Return of a thread what a line with its title needs."""
-    reported_thread = _Thread(tx, thread, asking, None)
+    reported_thread = _RecountedThread(tx, thread, asking, None)
     owners = reported_thread.owners(reported_thread.recent)
     words = reported_thread.words(owners, with_summary=False)
     newest = reported_thread.newest(owners)
@@ -125,7 +125,7 @@ def importance(episode: Episode | None, at: datetime) -> float:
     return (float(retrievability(episode.stability, days)) + episode.surprise) / 2
 
 
-class _Thread:
+class _RecountedThread:
     """The end of one thread, as one transaction sees it."""
 
     def __init__(self, tx: Transaction, thread: Thread, asking: Asking, before: int | None) -> None:

@@ -34,7 +34,7 @@ _FILE: Final = "-  "  # how the lines begin that name attached files
 
 
 @dataclass(frozen=True, slots=True)
-class _Record:
+class _GeminiLine:
     line: int
     fields: Mapping[str, object]
 
@@ -56,10 +56,10 @@ def read(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]
             spooled.write(json.dumps(record.value).encode() + b"\n")
         for line, place in reversed(places):
             spooled.seek(place)
-            yield from _prompt(_Record(line, mapping_of(json.loads(spooled.readline()))), reading)
+            yield from _prompt(_GeminiLine(line, mapping_of(json.loads(spooled.readline()))), reading)
 
 
-def _prompt(record: _Record, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
+def _prompt(record: _GeminiLine, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
     answers = [
         without_marks(text_of(part.get("html"))) for part in list_of(record.fields.get("safeHtmlItem"))
     ]

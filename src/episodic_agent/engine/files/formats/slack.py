@@ -63,7 +63,7 @@ def read(bundle: Bundle, root: str, reading: ReadingOptions) -> Iterator[tuple[s
         if day is None:
             continue
         identity, title = channels.get(day[1], (day[1], f"#{day[1]}"))
-        place = _Place(identity or day[1], title, people)
+        place = _SlackChannel(identity or day[1], title, people)
         for record in documents(inspect(files[name].file, None, bundle.limits)):
             if isinstance(record, Unreadable):
                 yield files[name].name, record
@@ -73,7 +73,7 @@ def read(bundle: Bundle, root: str, reading: ReadingOptions) -> Iterator[tuple[s
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _SlackChannel:
     """A channel, and the names of those who speak there."""
 
     identity: str
@@ -107,7 +107,7 @@ def _title(channel: Mapping[str, object], people: Mapping[str, str]) -> str:
 
 
 def _message(
-    message: Mapping[str, object], place: _Place, reading: ReadingOptions, line: int
+    message: Mapping[str, object], place: _SlackChannel, reading: ReadingOptions, line: int
 ) -> Iterator[Item | Unreadable]:
     if text_of(message.get("subtype")) not in _SPOKEN or message.get("type") not in ("message", None):
         reading.leave_out("notice")

@@ -130,7 +130,7 @@ def open_connection(
     """Open one connection with the house's settings; raises apsw errors as they come."""
     flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
     db = apsw.Connection(str(path), flags=flags, vfs=vfs, statementcachesize=256)
-    db.set_busy_handler(_Patience(options.busy_timeout))
+    db.set_busy_handler(_LockPatience(options.busy_timeout))
     db.pragma("trusted_schema", "OFF")
     db.pragma("foreign_keys", "ON")
     # Forgetting is complete (I12): what is deleted is overwritten, not only unlinked.
@@ -163,7 +163,7 @@ def keep_log(db: apsw.Connection, patience: timedelta) -> None:
             time.sleep(_SHORT_WAIT_SECONDS)
 
 
-class _Patience:
+class _LockPatience:
     """Wait for another process's lock in short uneven naps.
 
     SQLite's own handler naps ever longer, up to 0.1 s: with six busy writers and readers the longest wait for

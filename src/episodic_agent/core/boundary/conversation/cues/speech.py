@@ -43,7 +43,7 @@ _PUNCTUATION: Final = re.compile(r"[\W_]+")
 _ASKS: Final = "?？؟"
 
 
-class _Phrase(NamedTuple):
+class _PhraseEnding(NamedTuple):
     """A phrase once its first two words are known to stand there: its length, the rest and its kinds."""
 
     length: int
@@ -52,7 +52,7 @@ class _Phrase(NamedTuple):
 
 
 @cache
-def _heads() -> dict[str, dict[str, tuple[_Phrase, ...]]]:
+def _heads() -> dict[str, dict[str, tuple[_PhraseEnding, ...]]]:
     """Index the phrases by their first and second word, longest first, so that a scan is one look-up a word.
 
     Under "" stands what needs no second word; it is also at the end of what a second word leads to.
@@ -62,11 +62,11 @@ def _heads() -> dict[str, dict[str, tuple[_Phrase, ...]]]:
         for phrase in phrases(f"boundary/speech.{name}"):
             key = tuple(phrase.split())
             kinds[key] = kinds.get(key, 0) | bit
-    heads: dict[str, dict[str, tuple[_Phrase, ...]]] = {}
+    heads: dict[str, dict[str, tuple[_PhraseEnding, ...]]] = {}
     for key, bits in sorted(kinds.items(), key=lambda item: len(item[0])):
         head = heads.setdefault(key[0], {"": ()})
         second = key[1] if len(key) > 1 else ""
-        head[second] = (_Phrase(len(key), list(key[2:]), bits), *head.get(second, head[""]))
+        head[second] = (_PhraseEnding(len(key), list(key[2:]), bits), *head.get(second, head[""]))
     return heads
 
 
