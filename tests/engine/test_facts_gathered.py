@@ -219,6 +219,22 @@ def test_a_change_ends_the_old_fact_and_is_written_once(asked: Asked) -> None:
     assert [f.message for f in asked.memory.doctor() if f.severity == "error"] == []
 
 
+def test_words_that_end_a_fact_are_not_taken_for_what_is_no_longer_so(asked: Asked) -> None:
+    asked.reply = lambda p: [fact(p, RENT, subject="garage", value=RENT)]
+    asked.talk(0, RENT)
+    asked.user.facts.consolidate()
+    asked.reply = lambda p: [fact(p, DEARER, action="update", known="F1", value=DEARER)]
+    asked.talk(72, DEARER)
+    asked.user.facts.consolidate()
+    at = NINE + timedelta(hours=80)
+    told = asked.user.context("What does the garage cost?", channel="sms", at=at).text
+    assert DEARER in told
+    found = asked.user.search("What does the garage cost a month?", now=at, observations=5)
+    assert [one.observation.text for one in found.observations][:2] == [DEARER, RENT]
+    (known,) = [one for one in asked.user.facts.list(history=True) if one.fact.invalid_at is not None]
+    assert [one.fact for one in known.fact.telling] == [RENT]
+
+
 def test_the_old_fact_holds_again_where_the_words_that_ended_it_are_erased(asked: Asked) -> None:
     changed_rent(asked)
     (episode,) = [e for e in asked.user.episodes.list() if e.start_at > NINE + timedelta(hours=1)]

@@ -145,6 +145,11 @@ class Fact:
             self.id,
         )
 
+    @property
+    def telling(self) -> tuple[FactEvidence, ...]:
+        """Return the evidence that says it, without the words that ended it."""
+        return tuple(one for one in self.evidence if one.ended_by is None)
+
     def held_at(self, moment: datetime) -> bool:
         """Say whether the fact held at a moment of event time."""
         return self.valid_at <= moment and (self.invalid_at is None or moment < self.invalid_at)
