@@ -265,6 +265,27 @@ def test_a_wrong_guess_that_is_denied_leaves_the_link_to_what_was_meant(
 
 
 @pytest.mark.parametrize(
+    ("spoken", "shelf", "bare"),
+    [
+        (FENCES[0], "The bookshelf tipped over, I screw the bookshelf to the wall", "no, not that"),
+        (FENCES[1], "Das Regal im Keller hängt schief, ich kaufe Dübel für das Regal", "nein nicht das"),
+        (FENCES[2], "El grifo de la cocina gotea, compro una llave para el grifo", "no es eso"),
+        (FENCES[3], "卧室的书架太满了，要买一个新的书架", "不是这个意思"),
+    ],
+    ids=("en", "de", "es", "zh"),
+)
+def test_a_bare_denial_of_a_guess_at_another_thread_parts_nothing(
+    single: Opened, spoken: tuple[str, ...], shelf: str, bare: str
+) -> None:
+    memory = single()
+    first, _, second = tell(memory, 0, spoken[0]), tell(memory, 300, shelf), tell(memory, 600, spoken[1])
+    tell(memory, 600.5, spoken[2], role="assistant")
+    tell(memory, 601, bare)
+    assert [(c.later.id, c.earlier.id) for c in mine(memory).links.list()] == [(second.id, first.id)]
+    assert sound(memory)
+
+
+@pytest.mark.parametrize(
     ("guess", "denial"),
     [
         # the reply names what was linked, and what is meant shares less with it

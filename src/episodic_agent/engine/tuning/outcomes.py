@@ -176,8 +176,7 @@ class Listener:
                 continue
             some, followed = by_message[message.id], reader.after(message)
             if message.seq in linked:
-                links = [d for d in some if d.verdict == LINKED]
-                outcomes.update(_of_links(links, followed, reader, to_its_end=self._deps.judges_ends))
+                outcomes.update(_of_links(some, followed, reader, to_its_end=self._deps.judges_ends))
             elif not any(seq > message.seq for seq in linked):  # else a later message put it right
                 outcomes.update(_of_refusals(some, followed, reader))
         if self._deps.judges_ends:  # the founding policies listen to two turns
@@ -294,14 +293,16 @@ class _EvidenceReader:
 
 
 def _of_links(
-    links: Sequence[Decision], followed: _FollowedMessage, reader: _EvidenceReader, *, to_its_end: bool
+    decisions: Sequence[Decision], followed: _FollowedMessage, reader: _EvidenceReader, *, to_its_end: bool
 ) -> Iterator[tuple[UUID, KnownOutcome]]:
     """Say of each link made at a message whether the user goes on with it.
 
-    A denial is read `to_its_end` or not: who objects to a reply and means the linked thread denies none.
+    A denial is read `to_its_end` or not: who objects to a reply about another thread, or means the linked
+    one, denies no link.
     """
-    for decision in links if followed.turns else ():
-        if decision.detail.get("taken_back"):  # it linked nothing
+    refused = [d for d in decisions if d.verdict != LINKED]
+    for decision in decisions if followed.turns else ():
+        if decision.verdict != LINKED or decision.detail.get("taken_back"):  # it linked nothing
             continue
         context = reader.thread([*reader.earlier(decision, followed), *followed.here])
         known = _outcome_of_words(followed, reader, context, linked=True)
@@ -309,9 +310,12 @@ def _of_links(
             continue
         turn = next((o for o in followed.turns if o.id == known.turn), None)
         denied = known.outcome == INCORRECT and known.strength == EXPLICIT
-        if to_its_end and denied and turn is not None and _is_meant(decision, turn, followed, reader):
-            why = "the user objects to the reply, and means what was linked"
-            known = KnownOutcome(CORRECT, BEHAVIOUR, "behaviour", turn.id, why)
+        if to_its_end and denied and turn is not None:
+            if _is_meant(decision, turn, followed, reader):
+                why = "the user objects to the reply, and means what was linked"
+                known = KnownOutcome(CORRECT, BEHAVIOUR, "behaviour", turn.id, why)
+            elif _is_of_another(decision, refused, turn, followed, reader):
+                continue
         yield decision.id, known
 
 
@@ -351,6 +355,24 @@ def _is_meant(
     own = _shared_with(reader.read(words, turn.at), thread)
     replies = [_shared_with(reader.read(o.text, o.at), thread) for o in reader.reply_to(turn)]
     return own >= max([GOES_ON, *replies])
+
+
+def _is_of_another(
+    decision: Decision,
+    refused: Sequence[Decision],
+    turn: Observation,
+    followed: _FollowedMessage,
+    reader: _EvidenceReader,
+) -> bool:
+    """Tell whether the reply before a denial names nothing of the linked thread, and another one surely."""
+    replies = [reader.read(o.text, o.at) for o in reader.reply_to(turn)]
+
+    def named(other: Decision) -> float:
+        thread = reader.thread(reader.earlier(other, followed))
+        return max((_shared_with(features, thread) for features in replies), default=0.0)
+
+    there = [one for one in refused if reader.earlier(one, followed)]
+    return named(decision) == 0.0 and any(named(one) >= GOES_ON for one in there)
 
 
 def _nearest_to(
