@@ -169,7 +169,7 @@ def growth(vocabulary: Vocabulary, sizes: Sequence[int]) -> Iterator[tuple[str, 
             "exponent": round(exponent(sizes, [s.wall for s in spent]), 3),
             "exponent_of_processor_time": round(exponent(sizes, [s.processor for s in spent]), 3),
             "bytes_per_observation": [round(w) for w in weights],
-            "bytes_per_observation_beyond_its_vector": [round(w) - embedder.dimensions * 4 for w in weights],
+            "bytes_per_observation_beyond_its_vector": [round(w) - embedder.dimensions * 2 for w in weights],
         },
     )
 

@@ -238,6 +238,20 @@ def test_without_a_model_the_words_are_as_ever(open_memory: OpenMemory, database
     assert {k: v for k, v in episode.metadata.items() if k != REFUSED} == other.metadata
 
 
+def test_a_log_that_was_pasted_names_no_episode_open_or_closed(memory: Memory) -> None:
+    log = "npm ERR! code ERESOLVE\nnpm ERR! ERESOLVE unable to resolve dependency tree"
+    asked = "the calendar of the choir does not build any more"
+    answer = "Two packages want different versions of React."
+    mine(memory).add(talk((("user", log), ("user", asked), ("assistant", answer)), 0))
+    (being_talked,) = mine(memory).episodes.list()
+    assert being_talked.title == asked.capitalize()
+    episode = closed(memory, TAP, 3)
+    titles = [card.title for card in mine(memory).episodes.list()]
+    assert episode.title in titles
+    assert asked.capitalize() in titles
+    assert not any("ERR" in title for title in titles)
+
+
 # --- over HTTP, and injections --------------------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ from uuid import UUID, uuid5
 import numpy as np
 
 from episodic_agent.core.skills import Skill, SkillKind, SkillState, StoredSkill
+from episodic_agent.core.vectors import rounded
 from episodic_agent.protocols import EpisodeMark, ObservationMark, Posting, Store, Transaction
 from episodic_agent.schemas import Episode, Frame, Observation, Scope, Thread, TimeSource, Vector
 from episodic_agent.schemas.chains import Term
@@ -195,8 +196,8 @@ def bm25(
 
 
 def random_vectors(seed: int, count: int, width: int = 8) -> Vector:
-    rows = np.random.default_rng(seed).standard_normal((count, width)).astype(np.float32)
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    """Make rows of length 1 as stores keep them."""
+    return rounded(np.random.default_rng(seed).standard_normal((count, width)).astype(np.float32))
 
 
 def rewrite_terms(tx: Transaction, episode_id: UUID, *terms: Term) -> None:

@@ -7,6 +7,7 @@ import pytest
 from stores.builders import ANA, BO, bm25, posting, random_vectors
 from stores.conformance import StoreFixture
 
+from episodic_agent.core.vectors import rounded
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import EPISODES, OBSERVATIONS, Posting, Store, Transaction, ref_of
 from episodic_agent.schemas import Vector
@@ -53,6 +54,7 @@ def assert_ranked(refs: list[int], scores: list[float], expected: Mapping[int, f
 def assert_cosines(tx: Transaction, held: Sequence[tuple[int, Vector]], kind: str = OBSERVATIONS) -> None:
     """Compare the best refs, given refs and first chunks with the oracle; `held` has (ref, rows)."""
     query = np.asarray(random_vectors(99, 1)[0] * 3, dtype=np.float32)
+    held = [(ref, rounded(rows)) for ref, rows in held]
     expected = {ref: max(cosine(row, query) for row in rows) for ref, rows in held}
     for limit in (0, 4, 10_000):
         refs, scores = tx.index.vector_scores(kind, "small", query, limit=limit)
@@ -123,6 +125,17 @@ class IndexConformance(StoreFixture):
             if len(held) % 9 == 0:
                 with store.begin(ANA, write=False) as tx:
                     assert_bm25(tx, held)
+        with open_store().begin(ANA, write=False) as tx:
+            assert_bm25(tx, held)
+
+    def test_terms_count_as_often_as_they_occur_once_some_times_or_hundreds_of_times(
+        self, open_store: Callable[[], Store]
+    ) -> None:
+        counted = ({"tea": 1, "rain": 1}, {"tea": 2, "rain": 1}, {"tea": 255}, {"tea": 256, "猫": 1}, {})
+        held = {ref: Posting(ref, terms, sum(terms.values()) or 1) for ref, terms in enumerate(counted, 7)}
+        with open_store().begin(ANA) as tx:
+            tx.index.put_postings(OBSERVATIONS, list(held.values()))
+            assert_bm25(tx, held)
         with open_store().begin(ANA, write=False) as tx:
             assert_bm25(tx, held)
 

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
@@ -14,12 +15,14 @@ from stores.builders import ANA, fill, identity, make_fact
 from stores.postgres_server import Databases, Server, connect, free_port, own_server, programs
 from stores.postgres_trouble import QUICK, SECRET, complaint, needs_own_server, texts_of
 
+from episodic_agent.core.vectors import rounded, scales
 from episodic_agent.errors import StoreError
+from episodic_agent.protocols import EPISODES, OBSERVATIONS
 from episodic_agent.stores.migrations import Migration
 from episodic_agent.stores.postgres import PostgresStore
 from episodic_agent.stores.postgres.server.admin import init_db
 from episodic_agent.stores.postgres.server.connection import PostgresConnections, PostgresOptions
-from episodic_agent.stores.postgres.server.migrate import refuse_old, shipped_migrations
+from episodic_agent.stores.postgres.server.migrate import problems, refuse_old, shipped_migrations
 from episodic_agent.stores.postgres.server.session import keys_of
 
 # --- a server that is not as it should be ---------------------------------------------------------------
@@ -156,6 +159,34 @@ def test_episodes_from_before_facts_were_kept_are_still_to_be_drawn_from(bare_ur
         pending = {episode.first_seq for episode in tx.episodes.list(unconsolidated=True, limit=9)}
         assert (pending, tx.count("facts")) == ({1, 2}, 0)
         assert tx.knowledge.put_facts([make_fact("a")])[0].number == 1
+
+
+def test_vectors_from_before_they_were_kept_once_are_what_they_would_be_now(bare_url: str) -> None:
+    open_with(bare_url, shipped_migrations()[:19])
+    rows, whose = np.random.default_rng(4).normal(size=(600, 16)).astype(np.float32), keys_of(ANA)
+    before = (rows * scales(rows)[:, None]).astype(np.float16)  # as the version before it wrote them
+    with connect(bare_url) as db:
+        db.execute("INSERT INTO episodic.scope VALUES (%s, %s, 'home', 'ana', 1)", whose)
+        db.execute("INSERT INTO episodic.embedder VALUES (1, 'small', 16)")
+        for ref, (row, half) in enumerate(zip(rows, before, strict=True)):
+            db.execute(
+                "INSERT INTO episodic.embedding VALUES (%s, %s, 1, %s, %s, 0, %s)",
+                (*whose, OBSERVATIONS, ref, row.astype("<f4").tobytes()),
+            )
+            db.execute(
+                "INSERT INTO episodic.coarse VALUES (%s, %s, 1, %s, %s, 0, %s::halfvec)",
+                (*whose, OBSERVATIONS, ref, str(half.astype(float).tolist())),
+            )
+    with closing(PostgresStore(bare_url, QUICK)) as store, store.begin(ANA) as tx:
+        held = tx.index.vectors(OBSERVATIONS, "small", range(600))
+        assert all(np.array_equal(held[ref], row) for ref, row in enumerate(rounded(rows)))
+        found = tx.index.vector_scores(OBSERVATIONS, "small", rows[7], limit=5)
+        tx.index.put_vectors(EPISODES, "small", range(600), rows)
+        now = tx.index.vector_scores(EPISODES, "small", rows[7], limit=5)
+        assert [values.tolist() for values in found] == [values.tolist() for values in now]
+    with connect(bare_url) as db:
+        assert problems(db) == []
+        assert db.execute("SELECT to_regclass('episodic.embedding')").fetchone() == (None,)
 
 
 def test_a_schema_of_a_newer_version_is_refused(postgres_url: str) -> None:

@@ -9,8 +9,10 @@ import threading
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import ClassVar
 
 import apsw
+import numpy as np
 import pytest
 from stores.builders import (
     ANA,
@@ -26,13 +28,14 @@ from stores.builders import (
 )
 from stores.processes import append_indexed
 
+from episodic_agent.core.vectors import rounded
 from episodic_agent.errors import StoreError, StoreUnavailable
-from episodic_agent.protocols import OBSERVATIONS
-from episodic_agent.schemas import Scope
+from episodic_agent.protocols import EPISODES, OBSERVATIONS, Posting
+from episodic_agent.schemas import Scope, Vector
 from episodic_agent.stores import faults
 from episodic_agent.stores.lease import is_gone, process_owner
 from episodic_agent.stores.sqlite import SqliteStore
-from episodic_agent.stores.sqlite.file.migrate import Migration, shipped_migrations
+from episodic_agent.stores.sqlite.file.migrate import Migration, give_back, shipped_migrations
 
 QUICK = timedelta(milliseconds=50)
 LEASE = timedelta(minutes=5)
@@ -143,6 +146,101 @@ def test_episodes_from_before_facts_were_kept_are_still_to_be_drawn_from(path: P
         assert (pending, tx.count("facts")) == ({1, 2}, 0)
         tx.knowledge.put_facts([make_fact("a")])
     assert store.check() == []
+
+
+def test_counts_from_before_they_were_kept_short_are_read(path: Path) -> None:
+    document = Posting(9, {"tea": 3, "rain": 1}, 4)
+    answers = []
+    for kept in (None, b"\x03\x00\x01\x00"):  # two bytes each
+        if kept is not None:
+            db = apsw.Connection(str(path))
+            db.execute("UPDATE document SET counts = ?", (kept,))
+            db.close()
+        store = SqliteStore(path)
+        with store.begin(ANA) as tx:
+            if kept is None:
+                tx.index.put_postings(OBSERVATIONS, [document])
+            scores = tx.index.text_scores(
+                OBSERVATIONS, {"tea": 1.0, "rain": 0.5}, k1=1.2, b=0.75, average_length=4.0, limit=9
+            )
+            answers.append([values.tolist() for values in scores])
+        store.close()
+    assert answers[0] == answers[1] != [[], []]
+
+
+def with_floats(path: Path, rows: Vector) -> None:
+    """Leave a file of schema 18, which kept vectors as float32, with these vectors of one user."""
+    SqliteStore(path, migrations=shipped_migrations()[:18]).close()
+    db = apsw.Connection(str(path))
+    db.execute("INSERT INTO scope VALUES (1, 'home', 'ana')")
+    db.execute(
+        "INSERT INTO stream VALUES (1, 1, ?, 'small', ?, 0, ?)", (OBSERVATIONS, rows.shape[1], len(rows))
+    )
+    with db:
+        db.executemany(
+            "INSERT INTO vector (n, stream, ref, chunk, v) VALUES (?, 1, ?, 0, ?)",
+            [((1 << 36) + n, n, row.astype("<f4").tobytes()) for n, row in enumerate(rows, 1)],
+        )
+    db.close()
+
+
+def test_vectors_from_before_they_were_kept_in_halves_are_what_they_would_be_now(path: Path) -> None:
+    rows = np.random.default_rng(4).normal(size=(2_000, 384)).astype(np.float32)
+    with_floats(path, rows)
+    before = path.stat().st_size
+    store = SqliteStore(path)
+    assert store.check() == []
+    assert before - path.stat().st_size > 2_000 * 700  # given back to the disk
+    refs, query = range(1, len(rows) + 1), rows[7]
+    with store.begin(ANA) as tx:
+        held = tx.index.vectors(OBSERVATIONS, "small", refs)
+        assert all(np.array_equal(held[ref], row) for ref, row in zip(refs, rounded(rows), strict=True))
+        found = tx.index.vector_scores(OBSERVATIONS, "small", query, limit=5)
+        tx.index.put_vectors(EPISODES, "small", refs, rows)
+        now = tx.index.vector_scores(EPISODES, "small", query, limit=5)
+        assert [values.tolist() for values in found] == [values.tolist() for values in now]
+    store.close()
+
+
+def test_a_process_of_an_earlier_version_cannot_misread_halves(path: Path) -> None:
+    with_floats(path, np.eye(4, dtype=np.float32))
+    SqliteStore(path).close()
+    db = apsw.Connection(str(path))
+    with pytest.raises(apsw.SQLError, match="no such column: v"):
+        db.execute("SELECT n, ref, v FROM vector")
+    with pytest.raises(apsw.SQLError, match="no column named v"):
+        db.execute("INSERT INTO vector (n, stream, ref, chunk, v) VALUES (9, 1, 9, 0, x'00')")
+
+
+def test_a_file_that_others_read_is_brought_up_to_date_all_the_same(path: Path) -> None:
+    rows = np.random.default_rng(4).normal(size=(300, 384)).astype(np.float32)
+    with_floats(path, rows)
+    reader = apsw.Connection(str(path))
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM vector").fetchall()
+    store = SqliteStore(path)
+    with store.begin(ANA, write=False) as tx:
+        assert tx.index.vectors(OBSERVATIONS, "small", [9])[9].tolist() == rounded(rows)[8].tolist()
+    assert store.check() == []
+    assert reader.execute("SELECT length(v) FROM vector LIMIT 1").get == 1536  # in its snapshot
+    reader.close()
+    store.close()
+
+
+@pytest.mark.parametrize("hindrance", [apsw.FullError, apsw.BusyError, apsw.LockedError])
+def test_a_file_that_cannot_be_rewritten_keeps_its_free_pages(hindrance: type[Exception]) -> None:
+    class Hindered:
+        asked: ClassVar[list[str]] = []
+
+        def pragma(self, name: str, _value: object = None) -> int:
+            return {"page_count": 100, "freelist_count": 25}.get(name, 0)
+
+        def execute(self, sql: str) -> None:
+            self.asked.append(sql)
+            raise hindrance
+
+    give_back(Hindered())  # type: ignore[arg-type]
+    assert Hindered.asked == ["VACUUM"]
 
 
 def test_a_schema_of_a_newer_version_is_refused(path: Path) -> None:

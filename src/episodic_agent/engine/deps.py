@@ -16,6 +16,7 @@ from episodic_agent.core.strength.retention import Retention
 from episodic_agent.core.threads import Channels
 from episodic_agent.engine.recall.former import FormerVectors, Named, nobody
 from episodic_agent.engine.recently_shown import RecentlyShown
+from episodic_agent.engine.rounding import RoundedEmbedder
 from episodic_agent.engine.trace.auditing import AuditedStore
 from episodic_agent.engine.trace.usage import Meter, model_of
 from episodic_agent.engine.trace.work import KEPT_DAYS, Tracer
@@ -94,6 +95,8 @@ class Deps:
     former: FormerVectors = field(init=False)
 
     def __post_init__(self) -> None:
+        if self.embedder is not None:
+            object.__setattr__(self, "embedder", RoundedEmbedder(self.embedder))
         ledgers, auditor = self.store, None  # what work took and cost is nobody's doing
         if self.audits:
             audited = AuditedStore.of(self.store, self.clock, self.owner)

@@ -75,8 +75,7 @@ SQLITE: Final = (
 )
 POSTGRES: Final = (
     *_SHARED,
-    StoredTable("embedding", _HERE, "vectors"),
-    StoredTable("coarse", _HERE),
+    StoredTable("coarse", _HERE, "vectors"),
     StoredTable("posting", _HERE),
     StoredTable("document", _HERE),
     StoredTable("total", "thread = :thread AND kind NOT IN ('k', 'f')"),

@@ -1,6 +1,7 @@
 """Scores, in the one order of operations all stores share: the same rows give the same bits.
 
-BM25 is added up in float64 term by term and rounded once to float32; cosines are float32 all the way.
+BM25 is added up in float64 term by term and rounded once to float32; cosines are float32 all the way,
+from rows that are kept in half precision (`core/vectors.py`).
 """
 
 import numpy as np
@@ -26,17 +27,6 @@ def term_scores(
     damping = k1 * (1 - b + b * relative)
     added: Floats = weight * (k1 + 1) * counts / (counts + damping)
     return added
-
-
-def scales(rows: Vector) -> Vector:
-    """Return 1 / length of each row [n, d]; 0 for zero rows, which are unlike everything.
-
-    >>> scales(np.array([[0, 2], [0, 0]], dtype=np.float32)).tolist()
-    [0.5, 0.0]
-    """
-    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    results: Vector = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    return results
 
 
 def unit(query: Vector) -> Vector:

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from string import ascii_letters
 from typing import Final
 
 from episodic_agent.core.boundary.conversation.cues.speech import speech
-from episodic_agent.core.episodes.languages import ASSISTANTS, phrasebook
+from episodic_agent.core.episodes.languages import ASSISTANTS, UNSPOKEN, phrasebook
+from episodic_agent.core.episodes.pasted import instructs, pasted, unwrapped
 from episodic_agent.core.language import sentences, tokens
 from episodic_agent.schemas import Json, Kind, Observation
 
@@ -16,6 +17,7 @@ _MOST: Final = 8  # clauses kept of one message
 _SHORT_TALK: Final = 60  # characters and, below, terms of the longest sentence that is but a courtesy
 _FEW_TERMS: Final = 3
 _TOOL_RESULT: Final = 160
+_PASTED: Final = 0.3  # fitness for quoting of what a machine wrote, and of headings
 
 _FENCE: Final = re.compile(r"```[ \t]*(\w*)[^\n]*\n.*?(?:```|\Z)", re.DOTALL)
 _MARKED: Final = re.compile(r"[\[<*_`~#{\\]")  # what no plain text holds: spares it all the rest
@@ -28,11 +30,6 @@ _EMPHASIS: Final = re.compile(r"[*_~`]+")
 _HEADING: Final = re.compile(r"^\s{0,3}#{1,6}\s+|^\s*\*\*[^*]{1,80}\*\*:?\s*$")
 _ITEM: Final = re.compile(r"^\s*(?:[-*+•·]|\(?\d{1,2}[.)])\s+")
 _NUMBER_OF_HEADING: Final = re.compile(r"^\s*(?:step\s+)?\d{1,2}[.):](?!\d)\s*", re.IGNORECASE)
-# Lines that a machine wrote and somebody pasted: of a log, of a trace, of an exception.
-_DUMP: Final = re.compile(
-    r"^\s*(?:[\[(]?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|[\[(]?\d\d:\d\d:\d\d\b|Traceback \(|File \"|at [\w.$<>]+\(|"
-    r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning)\b:?|[$>#] \S|\w+: (?:error|fatal|warning):)"
-)
 _TABLE: Final = re.compile(r"^\s*\|.*\|\s*$|^\s*[-=_*|:\s]{3,}$")
 _CODE_LINE: Final = re.compile(
     r"[{};]\s*$|^\s*(?:import|from|def|class|return|const|let|var|public|#include)\s\S.*[=(;]"
@@ -51,6 +48,7 @@ class Clause:
     """A sentence of an episode: `place` counts observations, `order` clauses inside one.
 
     `weight` in (0, 1] says how fit for quoting its form is: a heading or the lead-in of a list is less.
+    `pasted` says that a machine wrote it, or that it only instructs one.
     """
 
     place: int
@@ -59,14 +57,30 @@ class Clause:
     terms: frozenset[str]
     weight: float
     asks: bool
+    pasted: bool = False
 
 
 def clauses(observations: Sequence[Observation], language: str) -> list[Clause]:
     """Return the sentences of an episode that say something, in order; courtesies are left out."""
     clauses: list[Clause] = []
+    begun = False
     for place, observation in enumerate(observations):
-        clauses.extend(_of_message(place, observation, language))
+        sentences_read = _of_message(place, observation, language)
+        if sentences_read and not begun and observation.actor.casefold() not in UNSPOKEN:
+            begun, sentences_read = True, _without_part(sentences_read)
+        clauses.extend(sentences_read)
     return clauses
+
+
+def _without_part(first: Sequence[Clause]) -> list[Clause]:
+    """Mark what a talk begins with where it only tells an assistant what to be; questions are the matter."""
+    part = instructs([clause.text for clause in first])
+    return [
+        replace(clause, weight=clause.weight * _PASTED, pasted=True)
+        if n < part and not clause.asks
+        else clause
+        for n, clause in enumerate(first)
+    ]
 
 
 def tame(text: str, code: str = "code") -> str:
@@ -163,20 +177,45 @@ def _of_message(place: int, observation: Observation, language: str) -> list[Cla
         text = plain_text(observation, language)
         return [Clause(place, 0, text, frozenset(tokens(text)), 0.5, False)] if text else []
     clauses: list[Clause] = []
+    # counted apart, so that a question below a log is read, and read as the beginning it is
+    counts = {True: 0, False: 0}
     # assistants write at length about what users say in a word
     trust = 0.85 if observation.actor.casefold() in ASSISTANTS else 1.0
-    for line in _whole_lines(tame(observation.text, phrasebook(language).code), language):
-        if _says_nothing(line):
+    for line, foreign in _read(observation.text, language):
+        if counts[foreign] == _MOST or _says_nothing(line):
             continue
         # items and headings list what a sentence before them says in one breath
         item = _ITEM.match(line)
-        weight = 0.3 if line[0] == "#" or _DUMP.match(line) else 0.65 if item else 1.0
+        weight = _PASTED if foreign or line[0] == "#" else 0.65 if item else 1.0
         bare = line[item.end() :] if item else _without_number(line.lstrip("# >"))
         for sentence in sentences(bare, language or None):
-            clauses.extend(_clause(place, len(clauses), sentence, trust * weight, language))
-            if len(clauses) >= _MOST:
-                return clauses
+            made = _clause(place, counts[foreign], sentence, trust * weight, language, foreign)
+            clauses.extend(made)
+            counts[foreign] += len(made)
+            if counts[foreign] == _MOST:
+                break
+        if counts[False] == _MOST:
+            break
     return clauses
+
+
+def _read(text: str, language: str) -> list[tuple[str, bool]]:
+    """Return the lines of a message that are read, and of each whether it was pasted.
+
+    Its beginning is read; of a long one that begins with nothing else than what was pasted, the end too.
+    """
+    spoken = unwrapped(text)
+    lines = _marked(spoken or text, language)
+    if not spoken:
+        return [(line, True) for line, _ in lines]
+    if len(spoken) > _READ and all(foreign or _says_nothing(line) for line, foreign in lines):
+        lines += _marked(spoken[_READ:][-_READ:].partition("\n")[2], language)
+    return lines
+
+
+def _marked(text: str, language: str) -> list[tuple[str, bool]]:
+    lines = _whole_lines(tame(text, phrasebook(language).code), language)
+    return list(zip(lines, pasted(lines, language), strict=True))
 
 
 def _says_nothing(line: str) -> bool:
@@ -241,7 +280,9 @@ def _without_number(line: str) -> str:
     return line if number is None else line[number.end() :]
 
 
-def _clause(place: int, order: int, sentence: str, weight: float, language: str) -> list[Clause]:
+def _clause(
+    place: int, order: int, sentence: str, weight: float, language: str, foreign: bool
+) -> list[Clause]:
     text = " ".join(sentence.split())
     if "。" in text:
         text = _STRAY_STOP.sub(r"\1", text)
@@ -250,7 +291,7 @@ def _clause(place: int, order: int, sentence: str, weight: float, language: str)
     if not terms or _is_courtesy(text, terms):
         return []
     asks = text.rstrip("\"'”’)»").endswith(("?", "？", "؟", ";?"))
-    return [Clause(place, order, text, terms, weight * _form(text), asks)]
+    return [Clause(place, order, text, terms, weight * _form(text), asks, foreign)]
 
 
 def _form(text: str) -> float:

@@ -61,7 +61,8 @@ def encode_extractive(
     speakers = Counter(o.actor for o in observations if o.actor)
     # who spoke stands in front of the title already
     own = frozenset(term for actor in speakers for term in tokens(actor, tongue or None))
-    phrases = key_phrases(matching_clauses, weights, tongue, own)
+    spoken_clauses = [clause for clause in matching_clauses if not clause.pasted] or matching_clauses
+    phrases = key_phrases(spoken_clauses, weights, tongue, own)
     # callers may have vectors of the first observations only: the rest is centred by words
     padded = [*vectors, *[None] * (len(observations) - len(vectors))]
     actors = [o.actor for o in observations]

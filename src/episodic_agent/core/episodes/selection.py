@@ -256,9 +256,11 @@ def _near_centre(
     for clause in clauses:
         content.setdefault(clause.place, set()).update(clause.terms)
     values = {place: math.fsum(weights[term] for term in terms) for place, terms in content.items()}
-    usable = {p: v for p in content if p < len(vectors) and (v := vectors[p]) is not None and v.any()}
-    if len(usable) == len(content) and len({v.shape for v in usable.values()}) == 1:
-        rows = np.stack([usable[place] for place in content]).astype(np.float64)
+    embedded = [v for place in content if place < len(vectors) and (v := vectors[place]) is not None]
+    alike = len(embedded) == len(content) and len({v.shape for v in embedded}) == 1
+    rows = np.stack(embedded) if alike else None
+    if rows is not None and bool(rows.any(axis=1).all()):
+        rows = rows.astype(np.float64)
         # a message that says more counts more, but a lecture does not drown the talk
         centre = np.sqrt([values[place] + 0.1 for place in content]) @ rows
         length = float(np.linalg.norm(centre)) or 1.0

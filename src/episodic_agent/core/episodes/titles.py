@@ -23,7 +23,7 @@ _FIRST: Final = 1.7  # what somebody begins with is mostly what it is about
 _OPENING: Final = 2.2  # above all its first sentence
 _ANSWERING: Final = 0.5  # what an assistant says answers what the episode is about
 _MAIN: Final = 2.0  # a sentence begins with its main clause
-_SOURCE: Final = 0.05  # tools and notices only where nobody else says anything
+_SOURCE: Final = 0.05  # tools, notices and what was pasted only where nobody else says anything
 _BORDER: Final = re.compile(
     r"(?!(?<=\d)[,:]\d)"  # a sign between two digits is part of a time or a number: 9:30, 1,200
     r"[,;:!?\uff0c\uff1b\uff1a\uff01\uff1f、。…]+\s*|(?<=[^\W\d])[.]\s+|\s[-–—|]+\s|"
@@ -64,19 +64,16 @@ def telling_clause(
     `scores` says how well each of the clauses, one at least, stands for the episode (`selection.scored`),
     `weights` what each term tells of it; `actors` belong to the observations that `Clause.place` counts.
     """
-    roles = [actors[clause.place].casefold() for clause in clauses]
-    trust = [
-        0.0 if r in PROMPTS else _SOURCE if r in SOURCES else _ANSWERING if r in ASSISTANTS else 1.0
-        for r in roles
-    ]
-    first = min((c.place for c, share in zip(clauses, trust, strict=True) if share == 1.0), default=-1)
-    opening = next((n for n, c in enumerate(clauses) if c.place == first and not _greets(c.text)), -1)
+    trust = [_trust(clause, actors[clause.place].casefold()) for clause in clauses]
+    own = [clause for clause, share in zip(clauses, trust, strict=True) if share == 1.0]
+    first = min((clause.place for clause in own), default=-1)
+    opening = next((c for c in own if c.place == first and not _greets(c.text)), None)
     values = [
         score
         * share
         * min(len(clause.terms), _TELLING)
-        * (1.0 if clause.place != first else _OPENING if n == opening else _FIRST)
-        for n, (clause, score, share) in enumerate(zip(clauses, scores, trust, strict=True))
+        * (1.0 if clause.place != first else _OPENING if clause is opening else _FIRST)
+        for clause, score, share in zip(clauses, scores, trust, strict=True)
     ]
     best = sorted(range(len(clauses)), key=lambda n: (-round(values[n], 9), n))[:_TRIED]
     for n in best:
@@ -84,6 +81,15 @@ def telling_clause(
         if cut(clauses[n].text, weights, language).endswith("…"):
             values[n] *= _CUT
     return clauses[max(best, key=lambda n: (round(values[n], 9), -n))]
+
+
+def _trust(clause: Clause, role: str) -> float:
+    """Return the share of its worth a clause keeps for who wrote it: a person, an assistant, a machine."""
+    if role in PROMPTS:
+        return 0.0
+    if role in SOURCES or clause.pasted:
+        return _SOURCE
+    return _ANSWERING if role in ASSISTANTS else 1.0
 
 
 def _greets(text: str) -> bool:

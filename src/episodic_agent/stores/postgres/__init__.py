@@ -2,7 +2,7 @@
 
 **How it works.** Every transaction takes a role and names its scope; row-level security holds spaces apart.
 Batches go over as arrays, in binary. Words are postings read a query at a time; vectors are searched by
-half-precision copies and scored from float32, exactly in small scopes and through HNSW in large ones. So both
+the server and scored from their rows, exactly in small scopes and through HNSW in large ones. So both
 stores give equal scores.
 
 **Rules of the room.**

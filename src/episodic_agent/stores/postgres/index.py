@@ -52,7 +52,7 @@ class PostgresIndex(PostgresConditions, PostgresMarks):
         """
         if not len(refs):
             return
-        rows = np.ascontiguousarray(vectors, dtype="<f4")
+        rows = np.asarray(vectors, dtype=np.float32)
         if not embedder or rows.ndim != 2 or len(rows) != len(refs) or not np.isfinite(rows).all():
             raise InvalidInput(f"vectors must be finite, [{len(refs)}, d], with a name; got {rows.shape}")
         self._session.own()
@@ -61,7 +61,7 @@ class PostgresIndex(PostgresConditions, PostgresMarks):
             self._refuse_another_width(kind, embedder, width)
         number = self._embedders.of(embedder).get(width) or self._embedders.number(embedder, width)
         self._vectors.pop((kind, number), None)
-        Vectors(self._session, kind, number).put(np.array(refs, dtype=np.int64), rows)
+        Vectors(self._session, kind, number, width).put(np.array(refs, dtype=np.int64), rows)
 
     def drop(self, kind: str, refs: Sequence[int]) -> None:
         """Take documents out of the index: their words and the vectors of every embedder."""
@@ -112,7 +112,7 @@ class PostgresIndex(PostgresConditions, PostgresMarks):
         number = self._number(kind, embedder, query)
         if number is None:
             return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
-        vectors = self._vectors_of(kind, number)
+        vectors = self._vectors_of(kind, number, np.size(query))
         documents = self._words_of(kind).documents
         if documents >= self._large and has_index(self._session, kind, number):
             return vectors.likely(query, limit, max(EFFORT, 2 * limit))
@@ -125,7 +125,7 @@ class PostgresIndex(PostgresConditions, PostgresMarks):
         number = self._number(kind, embedder, query)
         if number is None:
             return np.full(len(target), np.nan, dtype=np.float32)
-        scores = self._vectors_of(kind, number).of(query, target)
+        scores = self._vectors_of(kind, number, np.size(query)).of(query, target)
         if len(scores) and np.isnan(scores).all():
             self._refuse_another_width(kind, embedder, np.size(query))
         return scores
@@ -135,8 +135,8 @@ class PostgresIndex(PostgresConditions, PostgresMarks):
     ) -> Mapping[int, Vector]:
         """Read the first vector (chunk 0) of each ref that has one; with `every` all its chunks, [n, d]."""
         results: dict[int, Vector] = {}
-        for number in self._embedders.of(embedder).values():
-            stored = self._vectors_of(kind, number)
+        for width, number in self._embedders.of(embedder).items():
+            stored = self._vectors_of(kind, number, width)
             results |= stored.all_rows(refs) if every else stored.first_rows(refs)
         return results
 
@@ -149,9 +149,9 @@ class PostgresIndex(PostgresConditions, PostgresMarks):
         rows = self._session.rows(_UNINDEXED, (*keys, kind, first_ref, last_ref, *keys, numbers, kind, limit))
         return [ref for (ref,) in rows]
 
-    def _vectors_of(self, kind: str, number: int) -> Vectors:
+    def _vectors_of(self, kind: str, number: int, width: int) -> Vectors:
         if (kind, number) not in self._vectors:
-            self._vectors[kind, number] = Vectors(self._session, kind, number)
+            self._vectors[kind, number] = Vectors(self._session, kind, number, width)
         return self._vectors[kind, number]
 
     def _number(self, kind: str, embedder: str, query: Vector) -> int | None:
@@ -164,7 +164,7 @@ class PostgresIndex(PostgresConditions, PostgresMarks):
 
     def _refuse_another_width(self, kind: str, embedder: str, width: int) -> None:
         for other, number in self._embedders.of(embedder, fresh=True).items():
-            if other != width and self._vectors_of(kind, number).exist():
+            if other != width and self._vectors_of(kind, number, other).exist():
                 raise InvalidInput(
                     f"{embedder} has {other} dimensions here, not {width}; use its own vectors"
                 )

@@ -30,6 +30,7 @@ from episodic_agent.stores.postgres.server.packing import Binary
 from episodic_agent.stores.postgres.server.session import EACH, LAST_SEQ, OWN_ROW, PostgresSession
 from episodic_agent.stores.postgres.server.text import from_stored, read_columns
 from episodic_agent.stores.postgres.visibility import keep_expiries
+from episodic_agent.stores.records import restored, shortened
 from episodic_agent.stores.tables.observations import ObservationTable
 
 _READ: Final = f"SELECT {OBSERVATION} FROM observation WHERE space = %s AND owner = %s AND erased_at IS NULL"
@@ -165,7 +166,7 @@ class PostgresObservations(PostgresErasing, ObservationTable):
         if gone := [ref_of(number, seq) for seq, cues in records.items() if cues is None]:
             sql = "DELETE FROM verdict WHERE space = %s AND owner = %s AND ref = ANY(%s::bigint[])"
             self._session.execute(sql, (*keys, bigints(gone)))
-        data = {ref_of(number, seq): cues for seq, cues in records.items() if cues is not None}
+        data = {ref_of(number, seq): shortened(cues) for seq, cues in records.items() if cues is not None}
         sql = (
             "INSERT INTO verdict (space, owner, ref, cues)"
             f" SELECT s.space, s.owner, g.ref, g.cues FROM {OWN_ROW},"
@@ -184,9 +185,8 @@ class PostgresObservations(PostgresErasing, ObservationTable):
             "SELECT ref, cues FROM verdict"
             " WHERE space = %s AND owner = %s AND ref BETWEEN %s AND %s ORDER BY ref"
         )
-        return {
-            split_ref(ref)[1]: cues for ref, cues in self._session.rows(sql, (*self._session.keys, *span))
-        }
+        rows = self._session.rows(sql, (*self._session.keys, *span))
+        return {split_ref(ref)[1]: restored(cues) for ref, cues in rows}
 
     # --- damage -----------------------------------------------------------------------------------------
 

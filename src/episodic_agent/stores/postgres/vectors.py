@@ -1,8 +1,9 @@
-"""The vectors of one transaction's scope: candidates by half-precision copies, scores from float32 rows.
+"""The vectors of one transaction's scope: candidates by the server, scores from their rows, here.
 
 `coarse` holds unit vectors as halfvec, 2 bytes a number, and an index that carries them: the scan reads the
-index alone, a scope's entries side by side, wherever the rows lie. What it proposes is scored again from
-`embedding`. The halves' rounding has a bound, so the answer is provably that of all float32 rows.
+index alone, a scope's entries side by side, wherever the rows lie. The server compares them with a query in
+half precision, and takes them for as long as a unit; what it proposes is scored here, with the query as it
+is. By how much the two can differ has a bound, so the answer is provably that of all rows.
 """
 
 from collections.abc import Sequence
@@ -12,48 +13,41 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from episodic_agent.core.vectors import Halves, as_floats, in_halves, length_error, scales
 from episodic_agent.protocols import Refs, Scores
 from episodic_agent.schemas import Vector
 from episodic_agent.stores.arrays import Integers, SortedRefs, best
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.postgres.server.packing import (
-    BYTEA,
-    array,
     half_vector,
     half_vectors,
+    halves_sent,
     integers,
     numbers,
 )
 from episodic_agent.stores.postgres.server.session import OWN_ROW, Connection, PostgresSession
-from episodic_agent.stores.scoring import best_of_each, products, scales, unit
+from episodic_agent.stores.scoring import best_of_each, products, unit
 
 NARROW: Final = 1300  # dimensions an index entry has room for
 _SPARE: Final = 32
 _FEW: Final = 400  # documents whose rows are all read rather than searched
-_BATCH: Final = 4096  # rows of float32 read at once
+_BATCH: Final = 4096  # rows read at once
 _WIDEST_SEARCH: Final = 1000  # what hnsw.ef_search may be at most
 
 _KEYS: Final = "space = %s AND owner = %s AND embedder = %s AND kind = %s"
-_INSERT: Final = (
+_WRITE: Final = (
+    "INSERT INTO coarse (space, owner, embedder, kind, ref, chunk, v)"
     ' SELECT s.space, s.owner, %s::smallint, %s::"char", g.*'
-    f" FROM {OWN_ROW}, unnest(%s::bigint[], %s::smallint[], %s::{{}}[]) AS g ON CONFLICT DO NOTHING"
+    f" FROM {OWN_ROW}, unnest(%s::bigint[], %s::smallint[], %s::halfvec[]) AS g ON CONFLICT DO NOTHING"
 )
-_COLUMNS: Final = "(space, owner, embedder, kind, ref, chunk, v)"
-_WRITE_EXACT: Final = f"INSERT INTO embedding {_COLUMNS}{_INSERT.format('bytea')}"
-_WRITE_COARSE: Final = f"INSERT INTO coarse {_COLUMNS}{_INSERT.format('halfvec')}"
 # Plain rows: one field of a megabyte, put together on the server, took twice as long to arrive.
-_READ: Final = (
-    "SELECT e.ref, e.chunk, e.v FROM embedding e"
-    " WHERE e.space = %s AND e.owner = %s AND e.embedder = %s AND e.kind = %s"
-)
-_THESE: Final = " AND e.ref = ANY(%s::bigint[])"
+_READ: Final = f"SELECT ref, chunk, halfvec_send(v) FROM coarse WHERE {_KEYS}{{narrow}}"
+_THESE: Final = " AND ref = ANY(%s::bigint[])"
 # How many rows are proposed and how far the farthest is; then all rows of every ref one of whose rows is.
 _PROPOSE: Final = (
     f"WITH c AS MATERIALIZED (SELECT ref, {{distance}} AS far FROM coarse WHERE {_KEYS}{{chosen}})"
     " SELECT (SELECT count(*) FROM c), NULL, (SELECT float8send(max(far)) FROM c)"
-    " UNION ALL SELECT e.ref, e.chunk, e.v FROM embedding e"
-    " WHERE e.space = %s AND e.owner = %s AND e.embedder = %s AND e.kind = %s"
-    " AND e.ref IN (SELECT ref FROM c)"
+    f" UNION ALL {_READ} AND ref IN (SELECT ref FROM c)"
 )
 _FIRST: Final = (
     "SELECT array_send(array_agg(ref)) FROM"
@@ -66,27 +60,27 @@ _DISTANCE: Final = "v <#> %s::halfvec"
 _HALF_TYPE: WeakKeyDictionary[Connection, int] = WeakKeyDictionary()
 
 
-def rounding_bound(query: Vector, rounded: NDArray[np.float16]) -> float:
-    """Return by how much a half-precision score may miss the cosine of a unit query with any row.
+def rounding_bound(query: Vector, rounded: Halves) -> float:
+    """Return by how much the server's score may miss the cosine of a unit query with any row.
 
-    Rows: half an ulp of each number, 2^-11 of it or, below the normal halves, 2^-25. The query: what its
-    rounding really took. Both sums in float32: 2^-24 a term, generously. (Rows shorter than 1e-17 have
-    squares that are not normal numbers; nothing is promised of those.)
+    Rows: what their rounding did to their length, which a cosine is divided by. The query: what its rounding
+    really took. All sums in float32: 2^-24 a term, generously.
 
     >>> rounding_bound(np.array([1.0, 0.0]), np.array([1.0, 0.0], dtype=np.float16)) < 5e-4
     True
     """
     dimensions = len(query)
     missed = float(np.linalg.norm(query.astype(np.float64) - rounded.astype(np.float64)))
-    rows = 2.0**-11 + dimensions**0.5 * 2.0**-25
-    return float(1.001 * (rows + missed) + (2 * dimensions + 16) * 2.0**-24)
+    return float(1.001 * (length_error(dimensions) + missed) + (3 * dimensions + 24) * 2.0**-24)
 
 
 class Vectors:
     """The vectors of one (kind, embedder). Rows read once stay for the rest of the transaction."""
 
-    def __init__(self, session: PostgresSession, kind: str, number: int) -> None:
+    def __init__(self, session: PostgresSession, kind: str, number: int, width: int) -> None:
         self._session = session
+        # The condition of the index that carries the halves, word for word.
+        self._narrow = f" AND vector_dims(v) <= {NARROW}" if width <= NARROW else ""
         self._keys = (*session.keys, number, kind)
         self._known: Integers = np.empty(0, dtype=np.int64)  # refs asked for, rising
         self._refs: Integers = np.empty(0, dtype=np.int64)
@@ -111,7 +105,7 @@ class Vectors:
             return self._first(limit)
         rounded = targets.astype(np.float16)
         asked, bound = limit + max(limit // 2, _SPARE), rounding_bound(targets, rounded)
-        nearest = self._near(len(targets)) + " ORDER BY far LIMIT {}"
+        nearest = self._narrow + " ORDER BY far LIMIT {}"
         while True:
             count, far = self._propose(rounded, nearest.format(asked), ())
             refs, scores = best(self._ordered.refs, self._cosines(targets), limit)
@@ -124,7 +118,7 @@ class Vectors:
         if bound - far < worst:
             return refs, scores
         # Whoever could still be among the best is at least this near.
-        within = f"{self._near(len(targets))} AND {_DISTANCE} <= %s"
+        within = f"{self._narrow} AND {_DISTANCE} <= %s"
         self._propose(rounded, within, (half_vector(rounded), bound - worst))
         return best(self._ordered.refs, self._cosines(targets), limit)
 
@@ -139,10 +133,11 @@ class Vectors:
         space, owner, number, kind = self._keys
         # Written out, as the index's own condition is: a parameter could be anybody's.
         sql = _PROPOSE.format(
-            distance=f"v::{width} <#> %s::{width}", chosen=f" ORDER BY far LIMIT {max(limit, effort)}"
+            distance=f"v::{width} <#> %s::{width}",
+            chosen=f" ORDER BY far LIMIT {max(limit, effort)}",
+            narrow=self._narrow,
         ).replace(_KEYS, f"space = {space} AND owner = {owner} AND embedder = {number} AND kind = '{kind}'")
-        rounded = targets.astype(np.float16)
-        self._hold(self._session.rows(sql, (half_vector(rounded), *self._keys))[1:])
+        self._hold(self._session.rows(sql, (half_vector(targets.astype(np.float16)),))[1:])
         return best(self._ordered.refs, self._cosines(targets), limit)
 
     def of(self, query: Vector, refs: Refs) -> Scores:
@@ -193,15 +188,9 @@ class Vectors:
         """Tell whether there is any."""
         return bool(self._session.rows(f"SELECT 1 FROM coarse WHERE {_KEYS} LIMIT 1", self._keys))
 
-    def _near(self, width: int) -> str:
-        # The condition of the index that carries the halves, word for word.
-        return f" AND vector_dims(v) <= {NARROW}" if width <= NARROW else ""
-
-    def _propose(
-        self, query: NDArray[np.float16], chosen: str, bindings: tuple[Any, ...]
-    ) -> tuple[int, float]:
+    def _propose(self, query: Halves, chosen: str, bindings: tuple[Any, ...]) -> tuple[int, float]:
         """Read the rows of the refs chosen; return how many were, and the distance of the farthest."""
-        sql = _PROPOSE.format(distance=_DISTANCE, chosen=chosen)
+        sql = _PROPOSE.format(distance=_DISTANCE, chosen=chosen, narrow=self._narrow)
         bindings = (half_vector(query), *self._keys, *bindings, *self._keys)
         (count, _, far), *results = self._session.rows(sql, bindings)
         self._hold(results)
@@ -222,11 +211,12 @@ class Vectors:
             self._known = np.union1d(self._known, batch)
 
     def _read(self, refs: Integers) -> tuple[Integers, Vector]:
-        return _unpacked(self._session.rows(_READ + _THESE, (*self._keys, integers(refs))))
+        sql = _READ.format(narrow=self._narrow) + _THESE
+        return _unpacked(self._session.rows(sql, (*self._keys, integers(refs))))
 
     def _need_all(self) -> None:
         if not self._complete:
-            self._hold(self._session.rows(_READ, self._keys))
+            self._hold(self._session.rows(_READ.format(narrow=self._narrow), self._keys))
             self._complete = True
 
     def _hold(self, values: Sequence[tuple[Any, ...]]) -> None:
@@ -259,27 +249,22 @@ class Vectors:
         db, session = self._session.db, self._session
         if db not in _HALF_TYPE:
             _HALF_TYPE[db] = session.rows("SELECT 'halfvec'::regtype::oid::bigint")[0][0]
-        chunks = _chunks(refs)
-        halves = (rows * scales(rows)[:, None]).astype(np.float16)
-        common = (*self._keys[2:], *self._keys[:2], integers(refs), integers(chunks))
-        exact = (*common, array(rows.view("u1").reshape(len(rows), -1), BYTEA))
-        if session.insert(_WRITE_EXACT, exact, len(refs)) < len(refs):
+        halves = half_vectors(in_halves(rows), _HALF_TYPE[db])
+        bindings = (*self._keys[2:], *self._keys[:2], integers(refs), integers(_chunks(refs)), halves)
+        if session.insert(_WRITE, bindings, len(refs)) < len(refs):
             # Some were there: every ref has a chunk 0, so none goes unnoticed.
             delete(session, self._keys[3], np.unique(refs), [self._keys[2]])
-            session.insert(_WRITE_EXACT, exact, len(refs))
+            session.insert(_WRITE, bindings, len(refs))
         reach("mid-vectors")
-        session.insert(_WRITE_COARSE, (*common, half_vectors(halves, _HALF_TYPE[db])), len(refs))
 
 
 def delete(session: PostgresSession, kind: str, refs: Integers, embedders: Sequence[int]) -> None:
     """Delete the vectors of refs that these embedders made."""
-    bindings = (*session.keys, integers(np.array(embedders, dtype=np.int16)), kind, integers(refs))
-    for table in ("embedding", "coarse"):
-        session.execute(
-            f"DELETE FROM {table} WHERE space = %s AND owner = %s AND embedder = ANY(%s::smallint[])"
-            " AND kind = %s AND ref = ANY(%s::bigint[])",
-            bindings,
-        )
+    session.execute(
+        "DELETE FROM coarse WHERE space = %s AND owner = %s AND embedder = ANY(%s::smallint[])"
+        " AND kind = %s AND ref = ANY(%s::bigint[])",
+        (*session.keys, integers(np.array(embedders, dtype=np.int16)), kind, integers(refs)),
+    )
 
 
 def _chunks(refs: Integers) -> NDArray[np.int16]:
@@ -300,9 +285,8 @@ def _unpacked(values: Sequence[tuple[Any, ...]]) -> tuple[Integers, Vector]:
     if not values:
         return np.empty(0, dtype=np.int64), np.empty((0, 0), dtype=np.float32)
     places = np.array([row[:2] for row in values], dtype=np.int64)
-    rows = np.frombuffer(b"".join([row[2] for row in values]), dtype="<f4").reshape(len(values), -1)
     order = np.lexsort((places[:, 1], places[:, 0]))
-    return places[order, 0], rows[order]
+    return places[order, 0], as_floats(halves_sent([row[2] for row in values])[order])
 
 
 def _scores_found(refs: Refs, ordered: SortedRefs, cosines: Scores) -> Scores:

@@ -8,6 +8,7 @@ from operator import itemgetter
 
 import numpy as np
 
+from episodic_agent.core.vectors import as_floats, in_halves
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import LAST_REF, Posting, Refs, Scores, TextStatistics
 from episodic_agent.schemas import Vector
@@ -75,7 +76,7 @@ class SqliteIndex(SqliteConditions, SqliteMarks):
         """
         if not len(refs):
             return
-        rows = np.ascontiguousarray(vectors, dtype="<f4")
+        rows = np.asarray(vectors, dtype=np.float32)
         if embedder == WORDS or rows.ndim != 2 or len(rows) != len(refs) or not np.isfinite(rows).all():
             raise InvalidInput(f"vectors must be finite, [{len(refs)}, d], with a name; got {rows.shape}")
         stream = self._streams.open(kind, embedder, rows.shape[1])
@@ -88,12 +89,13 @@ class SqliteIndex(SqliteConditions, SqliteMarks):
         removed = self._take_away("vector", stream, unique(numbers))
         n = self._streams.grow(kind, embedder, added=len(numbers), removed=removed)
         chunks: dict[int, int] = {}
+        halves = in_halves(rows).astype("<f2", copy=False)
         columns = []
         for place, ref in enumerate(numbers):
             chunk = chunks.get(ref, 0)
             chunks[ref] = chunk + 1
-            columns.append((n + place, stream.number, ref, chunk, rows[place].tobytes()))
-        sql = "INSERT INTO vector (n, stream, ref, chunk, v) VALUES (?, ?, ?, ?, ?)"
+            columns.append((n + place, stream.number, ref, chunk, halves[place].tobytes()))
+        sql = "INSERT INTO vector (n, stream, ref, chunk, half) VALUES (?, ?, ?, ?, ?)"
         middle = len(columns) // 2
         self._session.db.executemany(sql, columns[:middle])
         reach("mid-vectors")
@@ -200,12 +202,12 @@ class SqliteIndex(SqliteConditions, SqliteMarks):
         view = self._matrix_views.get((kind, embedder))
         if view is not None:
             return view.all_rows(refs) if every else view.first_rows(refs)
-        sql = f"SELECT v.ref, v.v FROM {EACH} vector v WHERE v.stream = ? AND v.ref = p.value"
+        sql = f"SELECT v.ref, v.half FROM {EACH} vector v WHERE v.stream = ? AND v.ref = p.value"
         rows = self._session.rows(
             f"{sql} ORDER BY v.ref, v.chunk" if every else f"{sql} AND v.chunk = 0",
             (number_list(refs), stream.number),
         )
-        results = [(ref, np.frombuffer(v, dtype="<f4").astype(np.float32)) for ref, v in rows]
+        results = [(ref, as_floats(np.frombuffer(half, dtype="<f2"))) for ref, half in rows]
         if not every:
             return dict(results)
         return {ref: np.stack([v for _, v in same]) for ref, same in groupby(results, key=itemgetter(0))}
@@ -228,6 +230,8 @@ class SqliteIndex(SqliteConditions, SqliteMarks):
 
 
 def _packed(terms: Mapping[str, int]) -> tuple[bytes, bytes]:
-    """Return a document's term hashes and counts as the arrays the copies in memory read."""
+    """Return a document's term hashes and counts as `words.wide` reads them."""
     counts = [min(count, LARGEST_COUNT) for count in terms.values()]
-    return b"".join(map(term_hash, terms)), struct.pack(f"<{len(counts)}H", *counts)
+    largest = max(counts, default=1)
+    packed = b"" if largest == 1 else struct.pack(f"<{len(counts)}{'B' if largest < 256 else 'H'}", *counts)
+    return b"".join(map(term_hash, terms)), packed

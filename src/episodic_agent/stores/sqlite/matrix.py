@@ -4,7 +4,7 @@ A hundred and thirty thousand vectors of 384 numbers are scanned as they are in 
 take a hundred, and a gigabyte and a half. Above `LARGE` rows a process keeps of each vector the signs of its
 numbers (a bit each) and its numbers in a byte each. A query is compared with all signs (the count of those
 that differ goes with the angle: Charikar 2002), the nearest by sign are ordered by their bytes, and the best
-of these are scored from the float32 rows of the file: scores are exact, and what is left out is what neither
+of these are scored from the rows of the file: scores are exact, and what is left out is what neither
 signs nor bytes showed among the nearest. `python -m benchmarks.large_scope` measures how much that is.
 """
 
@@ -17,10 +17,11 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from episodic_agent.core.vectors import as_floats, scales
 from episodic_agent.protocols import Refs, Scores
 from episodic_agent.schemas import Vector
 from episodic_agent.stores.arrays import Integers, SortedRefs, best, grown
-from episodic_agent.stores.scoring import best_of_each, products, scales, unit
+from episodic_agent.stores.scoring import best_of_each, products, unit
 from episodic_agent.stores.sqlite.file.session import EACH, number_list
 from episodic_agent.stores.sqlite.streams import PLACES, StreamRow
 
@@ -65,15 +66,13 @@ class Matrix:
                 self._sketches = Sketches(stream.width, expected)
             else:
                 self._blocks = (np.empty((expected, stream.width), dtype=np.float32),)
-        cursor = db.execute("SELECT n, ref, v FROM vector WHERE n > ? AND n <= ?", span)
+        cursor = db.execute("SELECT n, ref, half FROM vector WHERE n > ? AND n <= ?", span)
         while batch := list(islice(cursor, _BATCH)):
             self._append(batch, base)
 
     def _append(self, batch: list[tuple[int, int, bytes]], base: int) -> None:
         start, end = self.count, self.count + len(batch)
-        vectors: Vector = np.frombuffer(b"".join([v for _, _, v in batch]), dtype="<f4").reshape(
-            len(batch), -1
-        )
+        vectors = _read([half for _, _, half in batch])
         self._refs = grown(self._refs, start, end)
         self._places = grown(self._places, start, end)
         self._scales = grown(self._scales, start, end)
@@ -190,14 +189,16 @@ class MatrixView:
 def stored_rows(db: apsw.Connection, stream: StreamRow) -> Rows:
     """Return what reads a stream's rows from the file, in the transaction that `db` is in."""
     base = stream.number * PLACES
-    sql = f"SELECT v.v FROM {EACH} vector v WHERE v.n = p.value"
+    sql = f"SELECT v.half FROM {EACH} vector v WHERE v.n = p.value"
 
     def read(places: Integers) -> Vector:
-        values = [v for (v,) in db.execute(sql, (number_list(places + base),))]
-        rows: Vector = np.frombuffer(b"".join(values), dtype="<f4").reshape(len(values), stream.width)
-        return rows
+        return _read([half for (half,) in db.execute(sql, (number_list(places + base),))], stream.width)
 
     return read
+
+
+def _read(halves: Sequence[bytes], width: int = -1) -> Vector:
+    return as_floats(np.frombuffer(b"".join(halves), dtype="<f2").reshape(len(halves), width))
 
 
 class Sketches:

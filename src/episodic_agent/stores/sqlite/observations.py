@@ -19,6 +19,7 @@ from episodic_agent.stores.nouns import (
     observation_columns,
     observation_of,
 )
+from episodic_agent.stores.records import restored, shortened
 from episodic_agent.stores.rows import (
     to_json,
 )
@@ -142,7 +143,10 @@ class SqliteObservations(SqliteErasing, ObservationTable):
         """Keep the packed record of the check at each seq; None takes one away."""
         scope, number = self._session.own(), self._session.thread_number(thread_id)
         sql = "UPDATE observation SET cues = ? WHERE ref = ? AND scope = ?"
-        columns = [(cues, ref_of(number, seq), scope) for seq, cues in sorted(records.items())]
+        columns = [
+            (None if record is None else shortened(record), ref_of(number, seq), scope)
+            for seq, record in sorted(records.items())
+        ]
         self._session.db.executemany(sql, columns)
 
     def records(self, thread_id: UUID, first_seq: int, last_seq: int) -> Mapping[int, bytes]:
@@ -155,7 +159,7 @@ class SqliteObservations(SqliteErasing, ObservationTable):
             " WHERE ref BETWEEN ? AND ? AND +scope = ? AND cues IS NOT NULL ORDER BY ref"
         )
         rows = self._session.rows(sql, (*span, self._session.number))
-        return {split_ref(ref)[1]: cues for ref, cues in rows}
+        return {split_ref(ref)[1]: restored(cues) for ref, cues in rows}
 
     # --- damage -----------------------------------------------------------------------------------------
 

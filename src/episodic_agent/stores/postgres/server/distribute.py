@@ -36,7 +36,6 @@ DISTRIBUTED: Final = (
     "document",
     "total",
     "posting",
-    "embedding",
     "coarse",
     "usage",
     "work",

@@ -4,6 +4,7 @@ The driver's own lists cost a Python object a number; a recall reads thousands o
 as many, and a vector is 384 numbers. Arrays come back through `array_send(…)`, as bytes like any other.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -68,13 +69,25 @@ def half_vector(row: NDArray[np.float16]) -> Binary:
     return Binary(_halves(row[None]).tobytes())
 
 
+def halves_sent(values: Sequence[bytes]) -> NDArray[np.float16]:
+    """Read what `halfvec_send` made of vectors of one width: rows [n, d].
+
+    >>> halves_sent([half_vector(np.array([1.0, -2.0], dtype=np.float16)).data]).tolist()
+    [[1.0, -2.0]]
+    """
+    packed = np.frombuffer(b"".join(values), dtype=_half_vector_type((len(values[0]) - 4) // 2))
+    rows: NDArray[np.float16] = packed["v"]
+    return rows
+
+
 def _halves(rows: NDArray[np.float16]) -> NDArray[Any]:
-    dimensions = rows.shape[1]
-    packed = np.zeros(
-        len(rows), dtype=[("dimensions", ">i2"), ("unused", ">i2"), ("v", ">f2", (dimensions,))]
-    )
-    packed["dimensions"], packed["v"] = dimensions, rows
+    packed = np.zeros(len(rows), dtype=_half_vector_type(rows.shape[1]))
+    packed["dimensions"], packed["v"] = rows.shape[1], rows
     return packed
+
+
+def _half_vector_type(dimensions: int) -> np.dtype[Any]:
+    return np.dtype([("dimensions", ">i2"), ("unused", ">i2"), ("v", ">f2", (dimensions,))])
 
 
 def numbers(sent: bytes | None, kind: str = "i8") -> NDArray[Any]:

@@ -2,20 +2,28 @@
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import apsw
 
 from episodic_agent.errors import StoreError
+from episodic_agent.lazily import module
 from episodic_agent.stores.migrations import Migration, count_applied, read_migrations
 from episodic_agent.stores.sqlite.file.connection import keep_log, rows
 from episodic_agent.stores.sqlite.file.files import accept, lost_log
 
+if TYPE_CHECKING:
+    from episodic_agent.core import vectors
+else:
+    vectors = module("episodic_agent.core.vectors")
+
 __all__ = [
     "APPLICATION_ID",
     "Migration",
+    "give_back",
     "go_on_without_log",
     "migrate",
     "schema_checksum",
@@ -40,8 +48,9 @@ def migrate(
 ) -> None:
     """Bring the database at `path` to the newest schema, or leave it as it was.
 
-    Raises StoreError for another program's database, one written by a newer version, one whose applied
-    migrations differ from the shipped ones, and one whose log is missing.
+    A file a quarter of which is free then is rewritten without its free pages, if nobody else writes and
+    there is room for a copy. Raises StoreError for another program's database, one written by a newer
+    version, one whose applied migrations differ from the shipped ones, and one whose log is missing.
     """
     with db:  # one snapshot: another process may be making the database right now
         _refuse_foreign(db, path)
@@ -56,6 +65,7 @@ def migrate(
         keep_log(db, patience)
     if done == len(migrations):
         return
+    db.create_scalar_function("in_halves", _in_halves, 1, deterministic=True)
     db.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have migrated while we waited for the lock.
@@ -70,6 +80,24 @@ def migrate(
     finally:
         if db.in_transaction:
             db.execute("ROLLBACK")
+    give_back(db)
+
+
+def _in_halves(*values: "apsw.SQLiteValue") -> bytes:
+    (floats,) = values
+    assert isinstance(floats, bytes)
+    return vectors.kept_again(floats)
+
+
+def give_back(db: apsw.Connection) -> None:
+    """Rewrite a file a quarter of which is free; later rows fill what cannot be given back now."""
+    if 4 * int(db.pragma("freelist_count")) < int(db.pragma("page_count")):
+        return
+    with suppress(apsw.BusyError, apsw.LockedError, apsw.FullError):
+        db.pragma("temp_store", "FILE")  # the copy is as large as what is kept
+        db.execute("VACUUM")
+        db.pragma("wal_checkpoint", "TRUNCATE")
+    db.pragma("temp_store", "MEMORY")
 
 
 def go_on_without_log(path: Path) -> str:
