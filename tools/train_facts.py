@@ -41,7 +41,7 @@ LEAST = 3  # times a sign must occur to be learned
 FORM, WORD, KIND = 1.5, 8.0, 3.0  # ridges: of form, of words; of the categories
 VECTOR, KIND_VECTOR = 1.0, 4.0  # scale of a unit vector's numbers beside signs of 0 and 1
 PLAIN = 1.0  # what a plain statement weighs beside one of talk
-BAR = 0.2  # where belief begins: the sum is moved by it, so that it is even there
+BAR = 0.6  # where belief begins: the sum is moved by it, so that it is even there
 BAR_WORDS = 0.8  # likelihood from which a fact is replaced, where no vector tells what is meant
 WRITTEN = 4.0  # what a written pair weighs beside one of a life, of which most are unlike
 NEAREST = 24  # facts a new one is compared with
@@ -203,10 +203,7 @@ def _lasting(
 
 def plain_rows(embedder: Embedder) -> list[Row]:
     """Read the plain statements: written lines, and the development half of the labelled cases."""
-    found_rows: list[tuple[str, bool, Category | None]] = []
-    for path in sorted((HERE / "facts").glob("plain_*.tsv")):
-        for label, _, text in csv.reader(path.open(encoding="utf-8"), delimiter="\t", quoting=csv.QUOTE_NONE):
-            found_rows.append((text, label != "-", None if label == "-" else Category(label)))
+    found_rows = [row for path in sorted((HERE / "facts").glob("plain_*.tsv")) for row in _listed(path)]
     for line in (HERE / "facts" / "sayings.txt").read_text(encoding="utf-8").splitlines():
         if "=>" in line and not line.startswith("#"):
             text, _, facts = line.partition("=>")
@@ -218,8 +215,25 @@ def plain_rows(embedder: Embedder) -> list[Row]:
                 kinds = {fact["category"] for fact in case["facts"]}
                 kind = Category(kinds.pop()) if len(kinds) == 1 else None
                 found_rows.append((case["text"], bool(case["facts"]), kind))
-    vectors = np.asarray(embedder.embed([text for text, _, _ in found_rows]), float)
-    return [Row(t, "", lasts, kind, v) for (t, lasts, kind), v in zip(found_rows, vectors, strict=True)]
+    return _rows(found_rows, embedder)
+
+
+def held_rows(embedder: Embedder) -> list[Row]:
+    """Read the statements that no judge is taught: they tell how it does on what it never saw."""
+    return _rows(_listed(HERE / "facts" / "held_a.tsv"), embedder)
+
+
+def _listed(path: Path) -> list[tuple[str, bool, Category | None]]:
+    """Read a list of label, language and text; a label that is no category ("context") teaches none."""
+    rows = csv.reader(path.open(encoding="utf-8"), delimiter="\t", quoting=csv.QUOTE_NONE)
+    return [
+        (text, label != "-", Category(label) if label in set(Category) else None) for label, _, text in rows
+    ]
+
+
+def _rows(statements: Sequence[tuple[str, bool, Category | None]], embedder: Embedder) -> list[Row]:
+    vectors = np.asarray(embedder.embed([text for text, _, _ in statements]), float)
+    return [Row(t, "", lasts, kind, v) for (t, lasts, kind), v in zip(statements, vectors, strict=True)]
 
 
 # --- the judges ------------------------------------------------------------------------------------------
@@ -455,6 +469,8 @@ def measure(
         print("mean".ljust(18), _line({k: float(np.mean([t[k] for t in tables])) for k in tables[0]}))
         if meaning:
             print("plain, in five folds:", plain_folds([*lives, *talks], plain))
+        weights = fit(plain, [row for life in (*lives, *talks) for row in life.rows], meaning=meaning)
+        print("never taught:", _found(weights, held_rows(embedder)))
 
 
 def plain_folds(lives: Sequence[Life], plain: Sequence[Row]) -> str:
@@ -478,6 +494,12 @@ def plain_folds(lives: Sequence[Life], plain: Sequence[Row]) -> str:
         right += sum(r.kind is kind for r, kind in with_kind)
     precision, recall = hits / (hits + wrong), hits / (hits + missed)
     return f"P {precision:.3f} R {recall:.3f}, categories {right / labelled:.3f} of {labelled}"
+
+
+def _found(weights: Weights, rows: Sequence[Row]) -> str:
+    likely = 1 / (1 + np.exp(-weights.scores(rows)[:, 0])) >= LIKELY
+    lasts = np.array([row.lasts for row in rows])
+    return f"P {lasts[likely].mean():.3f} R {likely[lasts].mean():.3f}"
 
 
 def _line(table: Mapping[str, float]) -> str:
