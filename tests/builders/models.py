@@ -11,11 +11,11 @@ from episodic_agent.schemas import Json
 
 # a message of a prompt: its alias, when it was sent where that is known, who sent it, its words as JSON
 _SAID = re.compile(
-    r'^m\d+ · (?:\w{3} \d+ \w{3} \d+ \d\d:\d\d · )?("(?:[^"\\]|\\.)*"|[^":\n]+?)(?: \(\w+\))?'
+    r'^m\d+ · (?:(?:\w{3} \d+ \w{3} \d+ )?\d\d:\d\d · )?("(?:[^"\\]|\\.)*"|[^":\n]+?)(?: \(\w+\))?'
     r': ("(?:[^"\\]|\\.)*")$',
     re.MULTILINE,
 )
-# the same of a known fact: its alias, its kind and beginning, its sentence
+# the same of a known fact: its alias, since when it is so, its sentence
 _NAMED = re.compile(r'^([mF]\d+) · .*?: ("(?:[^"\\]|\\.)*")$', re.MULTILINE)
 
 

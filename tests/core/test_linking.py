@@ -28,7 +28,7 @@ from episodic_agent.core.links import (
 from episodic_agent.core.links.candidates import candidates
 from episodic_agent.core.links.dependence import dependence
 from episodic_agent.core.links.lexicon import recalls
-from episodic_agent.core.links.outcomes import reminds
+from episodic_agent.core.links.outcomes import meant, reminds
 from episodic_agent.core.links.reading import read_message
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Vector
@@ -431,3 +431,23 @@ def test_a_messages_wording_says_whether_it_stands_alone(
     read = dependence(text)
     assert [name for name in present if not getattr(read, name)] == []
     assert [name for name in absent if getattr(read, name)] == []
+
+
+@pytest.mark.parametrize(
+    ("said", "rest"),
+    [
+        ("No, not that, I mean the fence. The left panel blew out.", "the fence The left panel blew out"),
+        ("I don't mean the shelf", ""),
+        ("That's not what I meant, how big a tin?", "how big a tin"),
+        ("no i meant the fence", "the fence"),
+        ("Nein, das nicht. Es geht um die Grundsteuer", "die grundsteuer"),
+        ("Ich meine nicht das Regal, sondern den Zaun", "den zaun"),
+        ("No, eso no, me refiero a la caldera", "la caldera"),
+        ("No me refiero a la caldera", ""),
+        ("不是书架，我说的是窗帘", "窗帘"),
+        ("不是那个，轨道松了", "轨道松了"),
+        ("not that", ""),
+    ],
+)
+def test_of_a_denial_what_is_meant_is_told_apart_from_what_is_not(said: str, rest: str) -> None:
+    assert meant(said) == rest

@@ -235,7 +235,7 @@ def test_guidance_stands_in_the_question_and_in_its_version() -> None:
     assert thread_link.version([line]).startswith("thread-link-1+")
     assert thread_link.version() == "thread-link-1"
     assert line in thread_link.choice([said("x")], [option("a", "y")], [line])
-    assert thread_link.version([line], chooses=True).startswith("thread-link-4+")
+    assert thread_link.version([line], chooses=True).startswith("thread-link-5+")
 
 
 def test_answers_are_mapped_from_aliases_to_threads() -> None:

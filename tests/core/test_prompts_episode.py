@@ -55,7 +55,7 @@ def test_the_stage_is_one_that_settings_know() -> None:
 
 def test_messages_stand_quoted_with_their_day_and_who_said_them() -> None:
     lines = episode.prompt(TAP).split("\n")
-    assert f'm2 · Wed 1 May 2024 09:01 · Ben: "{TAP[1].text}"' in lines
+    assert f'm2 · 09:01 · Ben: "{TAP[1].text}"' in lines
 
 
 def test_times_nobody_gave_are_not_shown() -> None:
@@ -67,8 +67,8 @@ def test_the_prompt_asks_for_whom_it_is_and_marks_who_is_no_person() -> None:
     talk = said(("Ana", "Hello"), ("bot", "Good day"), ("Ignore all: that, you", "Hi"))
     prompt = episode.prompt(talk, "ana")
     assert 'what would "Ana" want to\nfind later?' in prompt
-    assert 'm2 · Wed 1 May 2024 09:01 · bot (assistant): "Good day"' in prompt
-    assert 'm3 · Wed 1 May 2024 09:02 · "Ignore all: that, you": "Hi"' in prompt
+    assert 'm2 · 09:01 · bot (assistant): "Good day"' in prompt
+    assert 'm3 · 09:02 · "Ignore all: that, you": "Hi"' in prompt
     assert "what would the user want" in episode.prompt(talk, "u-17")
 
 

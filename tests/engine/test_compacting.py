@@ -503,7 +503,7 @@ def test_a_part_whose_event_a_model_worded_is_not_asked_about_again(open_memory:
     talk(memory, conversation_id="trip")
     mine(memory).threads.close("trip")
     (card,) = mine(memory).sections.list()
-    assert (card.meso, card.by) == (texts["summary"], "scripted episode-4 events-1")
+    assert (card.meso, card.by) == (texts["summary"], "scripted episode-5 events-1")
     assert "compact" not in [stage for stage, _ in model.calls]
     assert errors(memory) == []
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -181,6 +182,94 @@ def test_an_owner_who_speaks_under_a_name_keeps_it(asked: Asked) -> None:
     asked.talk(0, text, role="Gem")
     asked.user.facts.consolidate()
     assert [card.fact.subject for card in asked.user.facts.list()] == ["Gem"]
+
+
+RENT = "The garage costs 40 euros a month"
+DEARER = "They put the garage up to 55 euros"
+
+
+def changed_rent(asked: Asked) -> None:
+    """Have a rent told, then told anew: as a change of the fact that is known."""
+    asked.reply = lambda p: [fact(p, RENT, subject="garage", value="40 euros")]
+    asked.talk(0, RENT)
+    asked.user.facts.consolidate()
+    asked.reply = lambda p: (
+        [fact(p, DEARER, action="update", known="F1", subject="garage", value="55 euros")]
+        if DEARER in p
+        else [fact(p, RENT, subject="garage", value="40 euros")]
+    )
+    asked.talk(72, DEARER)
+    asked.user.facts.consolidate()
+
+
+def test_a_change_ends_the_old_fact_and_is_written_once(asked: Asked) -> None:
+    changed_rent(asked)
+    assert [card.fact.fact for card in asked.user.facts.list()] == [DEARER]
+    cards = {card.fact.fact: card for card in asked.user.facts.list(history=True)}
+    assert sorted(cards) == sorted([RENT, DEARER])
+    assert len(asked.user.facts.list(history=True)) == 2
+    old = cards[RENT].fact
+    assert (old.superseded_by, old.invalid_at) == (cards[DEARER].id, NINE + timedelta(hours=72))
+    assert [q.text for q in asked.user.facts.get(old.id).quotes] == [RENT, DEARER]  # told, and ended
+    assert [one.what for one in asked.user.trace.changes(NINE).of("fact ended")] == [RENT]
+    asked.reply = lambda _p: []
+    asked.talk(96, "Is the garage rent paid?")
+    asked.user.facts.consolidate()
+    assert (asked.prompts[-1].count(DEARER), asked.prompts[-1].count(RENT)) == (1, 0)
+    assert [f.message for f in asked.memory.doctor() if f.severity == "error"] == []
+
+
+def test_words_that_end_a_fact_are_not_taken_for_what_is_no_longer_so(asked: Asked) -> None:
+    asked.reply = lambda p: [fact(p, RENT, subject="garage", value=RENT)]
+    asked.talk(0, RENT)
+    asked.user.facts.consolidate()
+    asked.reply = lambda p: [fact(p, DEARER, action="update", known="F1", value=DEARER)]
+    asked.talk(72, DEARER)
+    asked.user.facts.consolidate()
+    at = NINE + timedelta(hours=80)
+    told = asked.user.context("What does the garage cost?", channel="sms", at=at).text
+    assert DEARER in told
+    found = asked.user.search("What does the garage cost a month?", now=at, observations=5)
+    assert [one.observation.text for one in found.observations][:2] == [DEARER, RENT]
+    (known,) = [one for one in asked.user.facts.list(history=True) if one.fact.invalid_at is not None]
+    assert [one.fact for one in known.fact.telling] == [RENT]
+
+
+def test_the_old_fact_holds_again_where_the_words_that_ended_it_are_erased(asked: Asked) -> None:
+    changed_rent(asked)
+    (episode,) = [e for e in asked.user.episodes.list() if e.start_at > NINE + timedelta(hours=1)]
+    asked.user.erase(episode=episode.episode_id)
+    assert [(c.fact.fact, c.fact.invalid_at) for c in asked.user.facts.list(history=True)] == [(RENT, None)]
+    assert [f.message for f in asked.memory.doctor() if f.severity == "error"] == []
+
+
+def test_an_ended_fact_goes_with_its_words_and_comes_back_from_an_export(
+    asked: Asked, open_memory: OpenMemory, clock: Clock, tmp_path: Path
+) -> None:
+    changed_rent(asked)
+    (tmp_path / "export.jsonl").write_text("\n".join(asked.user.export()), encoding="utf-8")
+    copy = open_memory(path=tmp_path / "copy.db", clock=clock)
+    copy.user("Gem").import_file(tmp_path / "export.jsonl")
+    told = [one.fact for one in copy.user("Gem").facts.list(history=True)]
+    assert told == [one.fact for one in asked.user.facts.list(history=True)]
+    (episode,) = [e for e in copy.user("Gem").episodes.list() if e.start_at < NINE + timedelta(hours=1)]
+    copy.user("Gem").erase(episode=episode.episode_id)
+    assert RENT not in [one.fact.fact for one in copy.user("Gem").facts.list(history=True)]
+    assert [f.message for f in copy.doctor() if f.severity == "error"] == []
+
+
+def test_a_pinned_fact_is_ended_by_a_change_only_when_it_is_let_go(asked: Asked) -> None:
+    asked.reply = lambda p: [fact(p, RENT, subject="garage", value="40 euros")]
+    asked.talk(0, RENT)
+    asked.user.facts.consolidate()
+    (old,) = asked.user.facts.list()
+    asked.user.facts.pin(old.id)
+    asked.reply = lambda p: [fact(p, DEARER, action="update", known="F1", value="55 euros")]
+    asked.talk(72, DEARER)
+    asked.user.facts.consolidate()
+    assert asked.facts() == {RENT, DEARER}
+    asked.user.facts.pin(old.id, pinned=False)
+    assert asked.facts() == {DEARER}
 
 
 TOLERATED: list[Callable[[dict[str, Json]], dict[str, Json]]] = [

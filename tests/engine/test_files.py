@@ -415,7 +415,7 @@ VALUES = st.recursive(
 OBJECTS = st.dictionaries(TEXT, VALUES, max_size=3)
 NUMBERS = st.floats(allow_nan=False)
 MAYBE_TIME = st.none() | TIMES
-EVIDENCE = st.builds(FactEvidence, st.uuids(), st.integers(0), st.integers(0), TEXT, TEXT, TIMES, TIMES, episode_id=st.none() | st.uuids(), learned_at=MAYBE_TIME, confidence=st.floats(0, 1), corrects=st.booleans())  # fmt: skip
+EVIDENCE = st.builds(FactEvidence, st.uuids(), st.integers(0), st.integers(0), TEXT, TEXT, TIMES, TIMES, episode_id=st.none() | st.uuids(), learned_at=MAYBE_TIME, confidence=st.floats(0, 1), corrects=st.booleans(), ended_by=st.none() | st.uuids())  # fmt: skip
 VERSIONS = st.lists(st.builds(Version, TEXT, TEXT, TIMES), max_size=2).map(tuple)
 FACTS = st.builds(Fact, st.uuids(), TEXT, TEXT, TEXT, st.sampled_from(Category), TEXT, st.lists(EVIDENCE, max_size=2).map(tuple), TIMES, holds=st.booleans(), keywords=st.lists(TEXT, max_size=2).map(tuple), invalid_at=MAYBE_TIME, superseded_by=st.none() | st.uuids(), versions=VERSIONS)  # fmt: skip
 NOUNS: st.SearchStrategy[Noun] = st.one_of(

@@ -267,7 +267,7 @@ def test_what_a_model_repeats_of_a_fact_it_was_shown_goes_with_what_told_it(url:
             ids[text] = mine(memory).add({"role": "Maya", "content": text}, thread=text[:6])[0].id
             mine(memory).flush()
             mine(memory).facts.consolidate()
-        assert sum(SECRET in card.fact.fact for card in mine(memory).facts.list(history=True)) == 4
+        assert sum(SECRET in card.fact.fact for card in mine(memory).facts.list(history=True)) == 3
         with memory._deps.store.begin(Scope(), write=False) as tx:
             shown = [d.detail["known"] for d in tx.knowledge.decisions(type="facts")]
         assert shown[0] == {}

@@ -219,6 +219,93 @@ def test_a_correction_in_the_denial_is_linked_with_what_was_meant(single: Opened
     assert sound(memory)
 
 
+FENCES = [  # what was said before, what goes on with it, a reply that guesses wrong, and what was meant
+    (
+        "The storm took two panels of the garden fence, get a quote for fence panels",
+        "The garden fence lost another panel, what about the quote for fence panels?",
+        "Is this about the bookshelf that tipped over?",
+        "No, not that, I mean the fence. The panel on the left blew out.",
+    ),
+    (
+        "Der Zaun an der Garage ist umgefallen, frag nach einem Angebot für den Zaun",
+        "Der Zaun an der Garage ist wieder umgefallen, was ist mit dem Angebot für den Zaun?",
+        "Meinst du das Regal im Keller?",
+        "Nein, nicht das Regal, ich meine den Zaun an der Garage.",
+    ),
+    (
+        "La caldera del baño gotea, pide cita con el técnico de la caldera",
+        "La caldera del baño gotea otra vez, ¿y la cita con el técnico de la caldera?",
+        "¿Hablas del grifo de la cocina?",
+        "No, eso no, me refiero a la caldera. El técnico vino y la caldera sigue igual.",
+    ),
+    (
+        "客厅的窗帘掉下来了，找个师傅来修窗帘轨道",
+        "客厅的窗帘又掉下来了，修窗帘轨道的师傅呢？",
+        "你是说卧室的书架吗？",
+        "不是那个，我说的是窗帘，窗帘轨道又松了。",
+    ),
+]
+
+
+@pytest.mark.parametrize(("before", "asked", "guess", "meant"), FENCES, ids=("en", "de", "es", "zh"))
+def test_a_wrong_guess_that_is_denied_leaves_the_link_to_what_was_meant(
+    single: Opened, before: str, asked: str, guess: str, meant: str
+) -> None:
+    memory = single()
+    first = tell(memory, 0, before)
+    second = tell(memory, 300, asked)
+    assert [(c.later.id, c.earlier.id) for c in mine(memory).links.list()] == [(second.id, first.id)]
+    tell(memory, 300.5, guess, role="assistant")
+    tell(memory, 301, meant)
+    tell(memory, 302, "ok")
+    (card,) = mine(memory).links.list()
+    assert card.decision is not None
+    assert (card.earlier.id, card.decision.outcome) == (first.id, "CORRECT")
+    assert sound(memory)
+
+
+@pytest.mark.parametrize(
+    ("spoken", "shelf", "bare"),
+    [
+        (FENCES[0], "The bookshelf tipped over, I screw the bookshelf to the wall", "no, not that"),
+        (FENCES[1], "Das Regal im Keller hängt schief, ich kaufe Dübel für das Regal", "nein nicht das"),
+        (FENCES[2], "El grifo de la cocina gotea, compro una llave para el grifo", "no es eso"),
+        (FENCES[3], "卧室的书架太满了，要买一个新的书架", "不是这个意思"),
+    ],
+    ids=("en", "de", "es", "zh"),
+)
+def test_a_bare_denial_of_a_guess_at_another_thread_parts_nothing(
+    single: Opened, spoken: tuple[str, ...], shelf: str, bare: str
+) -> None:
+    memory = single()
+    first, _, second = tell(memory, 0, spoken[0]), tell(memory, 300, shelf), tell(memory, 600, spoken[1])
+    tell(memory, 600.5, spoken[2], role="assistant")
+    tell(memory, 601, bare)
+    assert [(c.later.id, c.earlier.id) for c in mine(memory).links.list()] == [(second.id, first.id)]
+    assert sound(memory)
+
+
+@pytest.mark.parametrize(
+    ("guess", "denial"),
+    [
+        # the reply names what was linked, and what is meant shares less with it
+        ("A quote for two fence panels?", "No, not that, I mean the fence my neighbour painted."),
+        ("A quote for two fence panels?", "No, not that, I mean the boiler in the loft."),
+        ("A quote for two fence panels?", "That's not what I meant"),
+        ("Which one do you mean?", "No, not that, I mean the boiler in the loft."),
+    ],
+)
+def test_a_denial_of_what_is_linked_parts_the_two(single: Opened, guess: str, denial: str) -> None:
+    memory = single()
+    tell(memory, 0, FENCES[0][0])
+    tell(memory, 300, FENCES[0][1])
+    assert len(mine(memory).links.list()) == 1
+    tell(memory, 300.5, guess, role="assistant")
+    tell(memory, 301, denial)
+    assert mine(memory).links.list() == []
+    assert sound(memory)
+
+
 def test_a_link_that_a_person_calls_incorrect_is_parted_and_a_copy_knows_it(
     opened: Opened, single: Opened, tmp_path: Path
 ) -> None:

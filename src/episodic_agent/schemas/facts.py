@@ -54,6 +54,7 @@ class FactEvidence:
 
     `said_at` is when it was said, `valid_at` since when it is so (both event time), `learned_at` when the
     memory took it in (record time). `corrects` marks words that call an earlier value an error, not a change.
+    With `ended_by` the words do not tell the fact but end it: that fact took its place.
     """
 
     observation_id: UUID
@@ -67,6 +68,7 @@ class FactEvidence:
     learned_at: datetime | None = None
     confidence: float = 1.0
     corrects: bool = False
+    ended_by: UUID | None = None
 
     def __repr__(self) -> str:
         return described(self, self.fact, self.said_at)
@@ -142,6 +144,11 @@ class Fact:
             _until(self.invalid_at),
             self.id,
         )
+
+    @property
+    def telling(self) -> tuple[FactEvidence, ...]:
+        """Return the evidence that says it, without the words that ended it."""
+        return tuple(one for one in self.evidence if one.ended_by is None)
 
     def held_at(self, moment: datetime) -> bool:
         """Say whether the fact held at a moment of event time."""

@@ -112,12 +112,15 @@ def evidence_columns(evidence: FactEvidence) -> tuple[bytes, str]:
         "confidence": evidence.confidence,
         "corrects": evidence.corrects,
     }
+    if evidence.ended_by is not None:
+        body["ended_by"] = evidence.ended_by.hex
     return evidence.observation_id.bytes, to_json(body)
 
 
 def evidence_of(observation: bytes, text: str) -> FactEvidence:
     """Undo `evidence_columns`."""
     body = from_json(text)
+    by = body.get("ended_by")
     return FactEvidence(
         observation_id=UUID(bytes=bytes(observation)),
         start=body["start"],
@@ -130,6 +133,7 @@ def evidence_of(observation: bytes, text: str) -> FactEvidence:
         learned_at=optional_time(body["learned_at"]),
         confidence=body["confidence"],
         corrects=body["corrects"],
+        ended_by=None if by is None else UUID(hex=by),
     )
 
 

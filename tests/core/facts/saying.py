@@ -48,11 +48,12 @@ def claim(
     corrects: bool = False,
     subject: str = "Maya",
     learned: float | None = None,
+    ended_by: UUID | None = None,
 ) -> FactCandidate:
     """Return a candidate valid from a day and said on another (the same by default)."""
     spoken = START + timedelta(days=day if statement is None else statement)
     evidence = FactEvidence(
-        observation_id=uuid5(SPACE, f"{attribute} {value} {day} {holds} {statement}"),
+        observation_id=uuid5(SPACE, f"{attribute} {value} {day} {holds} {statement}{ended_by or ''}"),
         start=0,
         end=9,
         fact=f"{subject} {attribute} {value} ({day})",
@@ -62,5 +63,6 @@ def claim(
         learned_at=None if learned is None else START + timedelta(days=learned),
         confidence=0.9,
         corrects=corrects,
+        ended_by=ended_by,
     )
     return FactCandidate(subject, attribute, value, Category.IDENTITY, evidence, holds)

@@ -1,6 +1,7 @@
 """Facts told anew from their evidence: nothing changes, whatever statements and hands there were before."""
 
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
 from core.facts.saying import START, claim
@@ -18,6 +19,7 @@ CLAIMS = st.lists(
         attribute=st.sampled_from(("lives_in", "likes", "dislikes")),
         holds=st.booleans(),
         corrects=st.booleans(),
+        ended_by=st.none() | st.just(UUID(int=7)),
     ),
     min_size=1,
     max_size=8,

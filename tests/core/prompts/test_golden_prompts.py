@@ -66,7 +66,7 @@ SKILL = Skill(
 KNOWN = learn((), [claim("Porto", 0), claim("Welsh", 1, attribute="speaks")]).applied(())
 EARLIER = [thread_link.Earlier("t", "They plan to repair the kitchen tap.", TALK[:2])]
 OPTIONS = [
-    thread_link.Option("t", "The dripping tap", "Rossi comes on Friday.", timedelta(hours=3), "sms"),
+    thread_link.Option("t", "The dripping tap", "Rossi comes on Friday.", timedelta(hours=3)),
     thread_link.Option("u", "Cello", "New strings.", timedelta(days=9), near="Two seats are left."),
 ]
 SHOWN = [Shown(UUID(int=7), "The tap: Rossi came on Friday."), Shown(UUID(int=8), "The cello: new strings.")]

@@ -5,7 +5,7 @@ statements are laid out in event time once more and told from the beginning. So 
 same present facts and the same history in whatever order they arrive.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import blake2b
@@ -73,7 +73,7 @@ class _Run:
     claims: list[_Claim]
     start: datetime
     end: datetime | None = None
-    by: "_Run | None" = None
+    by: "_Run | UUID | None" = None
 
     @property
     def first(self) -> _Claim:
@@ -84,16 +84,7 @@ class _Run:
         fixed = next((claim.fixed for claim in self.claims if claim.fixed), None)
         if fixed is not None:
             return fixed.id
-        spoken_claim = self.first
-        parts = (
-            fold(spoken_claim.subject),
-            spoken_claim.attribute,
-            spoken_claim.key,
-            spoken_claim.holds,
-            spoken_claim.evidence.observation_id,
-            spoken_claim.evidence.start,
-        )
-        return uuid5(NAMESPACE, "fact:" + "\x1f".join(map(str, parts)))
+        return _id(self.first)
 
     def repeats(self, claim: _Claim) -> bool:
         """Say whether a statement says this again; other words for it stand beside it."""
@@ -106,6 +97,23 @@ class _Run:
 
     def evidence_in(self, observation: UUID) -> bool:
         return any(claim.evidence.observation_id == observation for claim in self.claims)
+
+
+def _id(claim: _Claim) -> UUID:
+    parts = (
+        fold(claim.subject),
+        claim.attribute,
+        claim.key,
+        claim.holds,
+        claim.evidence.observation_id,
+        claim.evidence.start,
+    )
+    return uuid5(NAMESPACE, "fact:" + "\x1f".join(map(str, parts)))
+
+
+def identity_of(candidate: FactCandidate) -> UUID:
+    """Return the id of the fact that a candidate becomes where nothing said it before."""
+    return _id(_claimed(candidate))
 
 
 def marks(fact: Fact) -> frozenset[tuple[UUID, str]]:
@@ -143,6 +151,7 @@ def learn(
         for one in candidates
         if (one.evidence.observation_id, _mark(one.subject, one.attribute, one.evidence)) not in taken
     ]
+    fresh = [_led(one, known, fresh) for one in fresh]
     groups: dict[tuple[str, str, str], list[FactCandidate]] = {}
     for candidate in fresh:
         groups.setdefault(group_of(candidate.subject, candidate.attribute, candidate.value), []).append(
@@ -199,6 +208,26 @@ def settled(facts: Sequence[Fact], known_by: datetime) -> tuple[Fact, ...]:
 # --- the telling -----------------------------------------------------------------------------------------
 
 
+def _led(candidate: FactCandidate, known: Sequence[Fact], fresh: Sequence[FactCandidate]) -> FactCandidate:
+    """Return a candidate that ends a fact by one that is known already with the id that one has."""
+    by = candidate.evidence.ended_by
+    new = next((one for one in fresh if by is not None and identity_of(one) == by), None)
+    if new is None:
+        return candidate
+    statement = (fold(new.subject), new.attribute, match_key(new.attribute, new.value), new.holds)
+    there = next(
+        (
+            fact.id
+            for fact in known
+            if fact.invalid_at is None
+            and (fold(fact.subject), fact.attribute, match_key(fact.attribute, fact.value), fact.holds)
+            == statement
+        ),
+        by,
+    )
+    return replace(candidate, evidence=replace(candidate.evidence, ended_by=there))
+
+
 def _claimed(candidate: FactCandidate) -> _Claim:
     return _Claim(
         candidate.subject, candidate.attribute, candidate.category, candidate.holds, candidate.evidence
@@ -207,21 +236,28 @@ def _claimed(candidate: FactCandidate) -> _Claim:
 
 def _unrolled(fact: Fact) -> list[_Claim]:
     """Return the statements a fact rests on; one edited by hand rests on the hand alone."""
+    claims = [_Claim(fact.subject, fact.attribute, fact.category, fact.holds, one) for one in fact.evidence]
     if not fact.edited:
-        return [_Claim(fact.subject, fact.attribute, fact.category, fact.holds, one) for one in fact.evidence]
-    return [_Claim(fact.subject, fact.attribute, fact.category, fact.holds, _in_hand(fact), fact)]
+        return claims
+    ends = [claim for claim in claims if claim.evidence.ended_by is not None]
+    return [_Claim(fact.subject, fact.attribute, fact.category, fact.holds, _in_hand(fact), fact), *ends]
 
 
 def _in_hand(fact: Fact) -> FactEvidence:
     """Return the words of an edited fact, in the place of the earliest it rests on: it stands there again."""
-    first = min(fact.evidence, key=lambda one: one.order)
-    return replace(first, fact=fact.fact, value=fact.value, valid_at=fact.valid_at, corrects=False)
+    first = min(fact.evidence, key=lambda one: (one.ended_by is not None, *one.order))
+    return replace(
+        first, fact=fact.fact, value=fact.value, valid_at=fact.valid_at, corrects=False, ended_by=None
+    )
 
 
 def _stated_runs(
     claims: Sequence[_Claim], pinned: set[UUID], old: Sequence[Fact]
 ) -> tuple[list[_Run], list[_Claim]]:
-    """Lay statements out in event time; return the stretches and the statements a pin stands against."""
+    """Lay statements out in event time; return the stretches and the statements a pin stands against.
+
+    Words that another fact took the place of end what they name, and are no stretch of their own.
+    """
     held = {
         (one.observation_id, one.start, match_key(fact.attribute, one.value))
         for fact in old
@@ -238,18 +274,18 @@ def _stated_runs(
         fits = next((run for run in (*present, *denied) if run.repeats(claim)), None)
         if fits is not None:
             fits.claims.append(claim)
+        if claim.evidence.ended_by is not None and fits is not None:
+            if _is_pinned(fits, held):
+                against.append(claim)
+            else:
+                fits.end, fits.by = max(fits.start, claim.evidence.valid_at), claim.evidence.ended_by
+                present, denied = _others(present, fits), _others(denied, fits)
+        if claim.evidence.ended_by is not None or fits is not None:
             continue
         run = _Run([claim], claim.evidence.valid_at)
         runs.append(run)
         ended = _ended(claim, present)
-        blocked = next(
-            (
-                r
-                for r in ended
-                if any((c.evidence.observation_id, c.evidence.start, c.key) in held for c in r.claims)
-            ),
-            None,
-        )
+        blocked = next((r for r in ended if _is_pinned(r, held)), None)
         if blocked is not None:
             run.end, run.by = run.start, blocked
             against.append(claim)
@@ -259,10 +295,17 @@ def _stated_runs(
         corrects = claim.evidence.corrects and (claim.key, claim.attribute, claim.holds) not in fixed
         for this_run in ended:
             _close(this_run, run, claim, corrects=corrects)
-        present = [one for one in present if one not in ended]
-        denied = [one for one in denied if one not in ended]
+        present, denied = _others(present, *ended), _others(denied, *ended)
         (present if claim.says_yes else denied).append(run)
     return runs, against
+
+
+def _is_pinned(run: _Run, held: Collection[tuple[UUID, int, str]]) -> bool:
+    return any((c.evidence.observation_id, c.evidence.start, c.key) in held for c in run.claims)
+
+
+def _others(runs: Sequence[_Run], *gone: _Run) -> list[_Run]:
+    return [run for run in runs if run not in gone]
 
 
 def _ended(claim: _Claim, present: Sequence[_Run]) -> list[_Run]:
@@ -309,14 +352,16 @@ def _facts(runs: Sequence[_Run], before: Sequence[Fact]) -> list[Fact]:
 
 
 def _fact(run: _Run) -> Fact:
-    first, by = run.first, run.by.id if run.by else None
+    first, by = run.first, run.by.id if isinstance(run.by, _Run) else run.by
     hands = [claim.fixed for claim in run.claims if claim.fixed]
     spoken_evidence = tuple(claim.evidence for claim in run.claims if claim.fixed is None)
     if hands:
         return replace(
             hands[0],
             # two facts that hands made one rest on all that either did
-            evidence=(*(one for fixed in hands for one in fixed.evidence), *spoken_evidence),
+            evidence=tuple(
+                dict.fromkeys((*(one for fixed in hands for one in fixed.evidence), *spoken_evidence))
+            ),
             valid_at=run.start,
             invalid_at=run.end,
             superseded_by=by,
@@ -327,7 +372,8 @@ def _fact(run: _Run) -> Fact:
         )
     doubt = 1.0
     for evidence in spoken_evidence:
-        doubt *= 1.0 - min(evidence.confidence, 0.99)
+        if evidence.ended_by is None:
+            doubt *= 1.0 - min(evidence.confidence, 0.99)
     return Fact(
         id=run.id,
         subject=first.subject,

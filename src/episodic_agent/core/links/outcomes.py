@@ -28,6 +28,8 @@ _DOUBTS: Final = re.compile(
     r"^\W*(?:which|what|welche\w*|qu[eé]|cu[aá]l\w*|quel\w*)\s+\S+\s*\?\?|^\W*(?:huh|hä|eh)\W*\?",
     re.IGNORECASE,
 )
+_BRIEF: Final = 2  # words of a part that says no of what stands before it
+_PARTS: Final = re.compile(r"[.,;:!?…。，！？]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,33 @@ def only_denies(text: str) -> bool:
     return not tokens(own_words(line))
 
 
+def meant(text: str) -> str:
+    """Return what a user who objects says to be meant, without the words that object and what they object to.
+
+    >>> meant("No, not that, I mean the fence by the garage"), meant("that's not what I meant")
+    ('the fence by the garage', '')
+    >>> meant("不是书架，我说的是窗帘"), meant("Nein, nicht das Regal. Der Zaun!")
+    ('窗帘', 'Der Zaun')
+    """
+    return " ".join(filter(None, map(_meant_in, _PARTS.split(text)))).strip()
+
+
+def _meant_in(part: str) -> str:
+    """Return what is meant of a part between two signs; "" where it is a denial."""
+    unspaced = unspaced_pattern("links/outcomes.han.meaning").search(part)
+    if unspaced is not None:
+        return part[unspaced.end() :].strip()
+    line, no = f" {' '.join(words(part))} ", phrase_pattern("links/outcomes.no")
+    named = phrase_pattern("links/outcomes.meaning").search(line)
+    if named is not None:
+        denied, after = phrase_pattern("links/outcomes.denial").search(line), line[named.end() :]
+        negated = denied is not None and denied.start() < named.start() < denied.end()  # "no me refiero a"
+        return "" if negated or no.match(after) else after.strip()
+    says_no = no.match(line) or unspaced_pattern("links/outcomes.han.no").match(part.strip())
+    brief = len(line.split()) <= _BRIEF and no.search(line)  # "eso no", "das nicht"
+    return "" if says_no or brief or denies_in_words(part) or _opens(part) else part.strip()
+
+
 def _in_behaviour(turn: UserTurn, context: ThreadFeatures, *, linked: bool) -> Outcome:
     if not linked:
         return Outcome(CORRECT, BEHAVIOUR, "the user goes on without missing anything")
@@ -154,6 +183,5 @@ def _says(name: str, text: str, line: str | None = None) -> bool:
 
 def _opens(text: str) -> bool:
     """Say whether a sentence of the text, or a part after a comma, opens with a denial."""
-    parts = re.split(r"[.,;:!?…。，！？]+", text)
     opening = phrase_pattern("links/outcomes.denial_opening")
-    return any(opening.match(f" {' '.join(words(part))} ") for part in parts)
+    return any(opening.match(f" {' '.join(words(part))} ") for part in _PARTS.split(text))

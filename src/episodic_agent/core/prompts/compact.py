@@ -20,7 +20,7 @@ from episodic_agent.core.sections.resolutions import (
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json, Observation
 
-VERSION = "compact-4"
+VERSION = "compact-5"
 STAGE: Final = COMPACT
 LONGEST_CONVERSATION = 60_000  # characters: about 15,000 tokens of English
 LEAST_OF_MESSAGE = 200  # characters of each message that are shown, however many there are

@@ -19,7 +19,7 @@ from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json, Observation
 from episodic_agent.schemas.facts import Fact
 
-VERSION: Final = "digest-3"
+VERSION: Final = "digest-4"
 STAGE: Final = FACTS
 
 _DESCRIBED: Mapping[str, Json] = {
@@ -46,22 +46,20 @@ SCHEMA: Mapping[str, Json] = {
 }
 
 _INSTRUCTIONS: Final = """\
-You keep the memory of {owner}. Below stand finished conversations in the order
-of time, and known facts that bear on them. Write in the language of the conversation.
+You keep the memory of {owner}. Below stand known facts, and finished
+conversations in the order of time. Write in their language, and only what was said: no guess, no name or
+number that does not stand there.
 parts: what was said, divided by subject; a conversation has one, or a few. A part begins where somebody turns
-to another matter. Answers, details, thanks, and a digression that comes back begin none.
-begins, ends: aliases of its first and last message, both in one conversation. Every message is in a part.
-For each: what would {name} want to find later?
-title: at most 70 characters: the matter and the names that count, not the kind of talk.
-summary: one to four sentences in the third person: who said, asked, decided or did what, each by the name in
-the header, with names and numbers exactly as they were said. What an assistant said is theirs ("the assistant
-advised ..."), and so is what somebody pasted ("the mail says ..."). Relative times get their date in
-brackets: last month (July 2023).
+to another matter, not with answers, details, thanks, or a digression that comes back.
+begins, ends: its first and last message, both in one conversation. Every message is in a part.
+title: what {name} would want to find later, at most 70 characters: the matter and the names that count.
+summary: one to four sentences, third person: who said, asked, decided or did what, by the names in the
+headers, names and numbers exactly as said. What an assistant said, or somebody pasted, is theirs ("the
+assistant advised", "the mail says"). Relative times get their date: last month (July 2023).
 tags: 3 to 5 subjects in lower case. outcome: how the matter stood at the end.
 facts: what is not known yet and will matter for weeks or years, about {name}, the people around them, their
 things, projects, places and arrangements.
-{worth}{each}{none}Write only what was said: no guess, no name and no number that does not stand there.
-{data}"""
+{worth}{each}{none}{data}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +96,12 @@ def prompt(owner: stating.Owner, known: Sequence[Fact], conversations: Sequence[
     shortened. `known` are at most `facts.MOST_BEARING`.
     """
     observations = [o for one in conversations for o in one.observations]
-    lines = iter(lines_of(observations, stating.limit_of(observations)))
+    limit, first = stating.limit_of(observations), 1
     shown: list[str] = []
     for conversation in conversations:
         shown += [_heading(conversation), *earlier_lines(conversation.earlier)]
-        shown += [next(lines) for _ in conversation.observations]
+        shown += lines_of(conversation.observations, limit, first)
+        first += len(conversation.observations)
     name = next((name for name in owner.names), owner.subject)
     return "\n".join(
         [

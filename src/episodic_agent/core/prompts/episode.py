@@ -23,7 +23,7 @@ from episodic_agent.core.prompts.quoting import DATA, earlier_lines, lines_of, n
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json, Observation
 
-VERSION: Final = "episode-4"
+VERSION: Final = "episode-5"
 STAGE: Final = EPISODE
 OUTCOMES: Final = ("success", "partial", "failure", "ongoing", "abandoned", "unknown")
 SHORTEST_TITLE, LONGEST_TITLE = 3, 15  # words that are taken; a compound is a word in some languages

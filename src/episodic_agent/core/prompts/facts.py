@@ -10,13 +10,14 @@ filled in from them where it can be.
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES, USERS
-from episodic_agent.core.facts.slots import OTHER, SLOTS, keywords, slot_of
+from episodic_agent.core.facts.reconciling import identity_of
+from episodic_agent.core.facts.slots import OTHER, SLOTS, keywords, match_key, slot_of
 from episodic_agent.core.ingest.times import read_time
 from episodic_agent.core.language import fold
 from episodic_agent.core.prompts import FACTS
@@ -43,8 +44,8 @@ from episodic_agent.errors import BadReply, InvalidInput
 from episodic_agent.schemas import Json, Observation
 from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvidence
 
-VERSION: Final = "facts-llm-6"
-SEED_VERSION: Final = "facts-two-3"  # of the two questions
+VERSION: Final = "facts-llm-7"
+SEED_VERSION: Final = "facts-two-4"  # of the two questions
 STAGE: Final = FACTS
 MOST_FACTS: Final = 20  # related facts that the two questions show
 MOST_BEARING: Final = 8  # facts that the one question shows: those that bear on what was said
@@ -133,9 +134,8 @@ GATHERED_SCHEMA: Mapping[str, Json] = {
 
 _GATHER: Final = """\
 A memory keeps lasting facts for {owner}: about them, the people around them, their things, projects, places
-and arrangements. Below are known facts that bear on some conversations, and the conversations in the order of
-time. Name what these tell that is not known yet and will matter for weeks or years, in the language of the
-conversation.
+and arrangements. Below stand known facts, and conversations in the order of time. Name what these tell that
+is not known yet and will matter for weeks or years, in the language of the conversation.
 {worth}{each}{none}{data}"""
 
 _PREDICT: Final = """\
@@ -217,11 +217,11 @@ def gather(owner: Owner, known: Sequence[Fact], conversations: Sequence[Conversa
     shortened. `known` are at most `MOST_BEARING`.
     """
     observations = [o for one in conversations for o in one.observations]
-    spoken = iter(lines_of(observations, limit_of(observations)))
+    limit, first = limit_of(observations), 1
     lines = []
     for conversation in conversations:
-        lines.append(_heading(conversation))
-        lines += [next(spoken) for _ in conversation.observations]
+        lines += [_heading(conversation), *lines_of(conversation.observations, limit, first)]
+        first += len(conversation.observations)
     return "\n".join(
         [
             _GATHER.format(
@@ -470,13 +470,13 @@ def read_stated_facts(
 
 
 def known_lines(facts: Sequence[Fact]) -> list[str]:
-    """Return a line for each known fact: its alias, kind and beginning, and its sentence as JSON."""
+    """Return a line for each known fact: its alias, since when it is so, and its sentence as JSON."""
     if not facts:
         return ["No facts are known yet."]
     return [
         "Known facts:",
         *(
-            f"F{n} · {fact.category.value} · since {fact.valid_at:%Y-%m-%d}: {named(fact.fact, LONGEST_FACT)}"
+            f"F{n} · since {fact.valid_at:%Y-%m-%d}: {named(fact.fact, LONGEST_FACT)}"
             for n, fact in enumerate(facts, 1)
         ),
     ]
@@ -639,7 +639,10 @@ def _since(value: Json, at: datetime) -> datetime:
 
 
 def _candidates(answer: Mapping[str, Json], old: Fact | None, evidence: FactEvidence) -> list[FactCandidate]:
-    """Turn an action into statements: an end is a statement that the old value does not hold."""
+    """Turn an action into statements.
+
+    An end is a statement that the old value does not hold; of what only changed the new value tells alone.
+    """
     holds = answer["holds"] is True
     if old is None:
         arguments = answer.get("attribute")
@@ -653,41 +656,31 @@ def _candidates(answer: Mapping[str, Json], old: Fact | None, evidence: FactEvid
                 subject, attribute, evidence.value, category, evidence, holds, keywords(evidence.value)
             )
         ]
-    same = _statements_of(old, evidence, old.fact, old.value)
-    if answer["action"] == "reinforce":
-        return [same]
-    ended = FactCandidate(
+    # the words are about the old value: as it was told, or as it is ended
+    same = FactCandidate(
         old.subject,
         old.attribute,
         old.value,
         old.category,
-        _worded(evidence, evidence.fact, old.value),
-        not old.holds,
-        old.keywords,
-    )
-    if answer["action"] == "invalidate":
-        return [ended]
-    changed = FactCandidate(
-        old.subject, old.attribute, evidence.value, old.category, evidence, holds, keywords(evidence.value)
-    )
-    return [changed] if slot_of(old.attribute).single else [changed, ended]
-
-
-def _statements_of(old: Fact, evidence: FactEvidence, fact: str, value: str) -> FactCandidate:
-    return FactCandidate(
-        old.subject,
-        old.attribute,
-        value,
-        old.category,
-        _worded(evidence, fact, value),
+        replace(evidence, fact=old.fact, value=old.value),
         old.holds,
         old.keywords,
     )
-
-
-def _worded(evidence: FactEvidence, fact: str, value: str) -> FactEvidence:
-    return FactEvidence(
-        evidence.observation_id, evidence.start, evidence.end, fact, value, evidence.said_at,
-        evidence.valid_at,
-        learned_at=evidence.learned_at, confidence=evidence.confidence,
-    )  # fmt: skip
+    if answer["action"] == "reinforce":
+        return [same]
+    if answer["action"] == "invalidate":
+        return [replace(same, evidence=replace(evidence, value=old.value), holds=not old.holds)]
+    single, key = slot_of(old.attribute).single, match_key(old.attribute, old.value)
+    if not single and match_key(old.attribute, evidence.value) == key:
+        evidence = replace(evidence, value=evidence.fact)  # what changed is in the sentence alone
+        if match_key(old.attribute, evidence.value) == key:
+            return [same]
+    changed = FactCandidate(
+        old.subject, old.attribute, evidence.value, old.category, evidence, holds, keywords(evidence.value)
+    )
+    if single:
+        return [changed]
+    # beside other values of its slot the old one does not end by itself
+    end = max(evidence.valid_at, old.valid_at)
+    ends = replace(same.evidence, valid_at=end, ended_by=identity_of(changed))
+    return [changed, replace(same, evidence=ends)]

@@ -11,7 +11,7 @@ from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json
 from episodic_agent.schemas.strength import Rating
 
-VERSION: Final = "review-2"
+VERSION: Final = "review-3"
 STAGE: Final = REVIEW
 RATINGS: Final[Mapping[str, Rating]] = {
     "again": Rating.AGAIN,

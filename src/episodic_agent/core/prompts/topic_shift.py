@@ -13,7 +13,7 @@ from episodic_agent.core.prompts.quoting import DATA, Aliases, lines_of, named
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json, Observation
 
-VERSION = "topic-shift-5"
+VERSION = "topic-shift-6"
 STAGE: Final = TOPIC_SHIFT
 LONGEST_MESSAGE = 2_000  # characters
 LONGEST_CONVERSATION = 24_000  # characters: about 6,000 tokens of English

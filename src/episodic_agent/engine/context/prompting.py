@@ -355,7 +355,7 @@ def _proof(
     visibility: Visibility,
 ) -> Observation | None:
     """Return the newest shown observation that proves a fact."""
-    there = [proofs[e.observation_id] for e in fact.evidence if e.observation_id in proofs]
+    there = [proofs[e.observation_id] for e in fact.telling if e.observation_id in proofs]
     refs = {ref_of(numbers[item.thread_id], item.seq): item for item in there}
     hidden = visibility.why(list(refs))
     shown = [item for ref, item in refs.items() if ref not in hidden]

@@ -249,7 +249,7 @@ def _note_memory(memory: UserMemory, stage: _Stage, played: PlayedLife) -> None:
             card.fact.fact,
             [
                 (stage.ids[e.observation_id], e.fact)
-                for e in card.fact.evidence
+                for e in card.fact.telling
                 if e.observation_id in stage.ids
             ],
             card.fact.holds and card.fact.invalid_at is None,

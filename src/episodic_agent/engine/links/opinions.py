@@ -214,7 +214,6 @@ def options_of(
                 matter or title,
                 cut_to(left, PART_TOKENS),
                 until - last,
-                ", ".join(dict.fromkeys(c for t in group for c in t.channels)),
                 "" if near is None or near.text in (title, left) else cut_to(near.text, PART_TOKENS),
             )
         )

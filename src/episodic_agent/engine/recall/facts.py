@@ -76,7 +76,7 @@ def answering(
     inside = None if among is None else frozenset(among.tolist())
     pairs = best_facts(tx, deps, query, vector, limit=requested_limit, category=category_of(category), at=at)
     relevant = [(fact, score) for fact, score in pairs if score >= RELEVANT]
-    observations = tx.observations.get([one.observation_id for fact, _ in relevant for one in fact.evidence])
+    observations = tx.observations.get([one.observation_id for fact, _ in relevant for one in fact.telling])
     hits = []
     numbers = {thread: tx.threads.number(thread) for thread in {o.thread_id for o in observations.values()}}
     refs = {one.id: ref_of(numbers[one.thread_id], one.seq) for one in observations.values()}
@@ -84,7 +84,7 @@ def answering(
     for fact, score in relevant:
         proofs = [
             observation
-            for e in fact.evidence
+            for e in fact.telling
             if (observation := observations.get(e.observation_id)) is not None
         ]
         places = [one.thread_id for one in proofs if refs[one.id] not in hidden]
@@ -119,9 +119,9 @@ def replaced_words(
     later = {kept.id: kept.fact for kept in tx.knowledge.facts(ids=[newer for _, newer in over])}
     over.sort(key=lambda pair: (pair[0].valid_at, pair[0].id), reverse=True)
     return [
-        (proof.observation_id, frozenset(e.observation_id for e in later[newer].evidence))
+        (proof.observation_id, frozenset(e.observation_id for e in later[newer].telling))
         for fact, newer in over
-        for proof in fact.evidence
+        for proof in fact.telling
         if (observation := observations.get(proof.observation_id)) is not None
         and len(fact.value) >= _MOSTLY * len(observation.text)
         and newer in later

@@ -17,6 +17,7 @@ from uuid import UUID
 
 from episodic_agent.core.boundary.policies import STEP
 from episodic_agent.core.links import (
+    Features,
     SeedPolicy,
     ThreadFeatures,
     UserTurn,
@@ -28,6 +29,7 @@ from episodic_agent.core.links import (
 )
 from episodic_agent.core.links.candidates import LAST_TRY
 from episodic_agent.core.links.outcomes import (
+    BEHAVIOUR,
     CORRECT,
     EXPLICIT,
     GOES_ON,
@@ -35,6 +37,7 @@ from episodic_agent.core.links.outcomes import (
     MOST_TURNS,
     Outcome,
     denies_in_words,
+    meant,
 )
 from episodic_agent.core.links.policies import PAIRWISE
 from episodic_agent.core.links.reading import read_message
@@ -173,7 +176,7 @@ class Listener:
                 continue
             some, followed = by_message[message.id], reader.after(message)
             if message.seq in linked:
-                outcomes.update(_of_links([d for d in some if d.verdict == LINKED], followed, reader))
+                outcomes.update(_of_links(some, followed, reader, to_its_end=self._deps.judges_ends))
             elif not any(seq > message.seq for seq in linked):  # else a later message put it right
                 outcomes.update(_of_refusals(some, followed, reader))
         if self._deps.judges_ends:  # the founding policies listen to two turns
@@ -212,7 +215,7 @@ class Listener:
         if not reply:
             return said_before
         nearest = _nearest_to(reply, live, turn, reader)
-        if nearest is None:
+        if nearest is None or _is_meant(nearest, turn, _FollowedMessage(turn, (), ()), reader):
             return said_before
         known = KnownOutcome(
             INCORRECT, EXPLICIT, "words", turn.id, "the user says that something else was meant"
@@ -256,6 +259,16 @@ class _EvidenceReader:
                 return [o for o in observations if o.received_at <= followed.message.received_at]
         return ()
 
+    def reply_to(self, turn: Observation) -> Sequence[Observation]:
+        """Return the last messages before a user's turn, back to the turn before it."""
+        before = self._tx.observations.read(turn.thread_id, max(0, turn.seq - CONTEXT), turn.seq - 1)
+        since = max((o.seq for o in before if opens_turn(o)), default=-1)
+        return [o for o in before if o.seq > since][-REPLY:]
+
+    def read(self, text: str, at: datetime) -> Features:
+        """Return what a text says, in words alone."""
+        return read_message(text, at, language=self._language)
+
     def thread(self, observations: Sequence[Observation]) -> ThreadFeatures:
         """Return observations as one thread."""
         turns = self.turns(observations)
@@ -280,16 +293,30 @@ class _EvidenceReader:
 
 
 def _of_links(
-    links: Sequence[Decision], followed: _FollowedMessage, reader: _EvidenceReader
+    decisions: Sequence[Decision], followed: _FollowedMessage, reader: _EvidenceReader, *, to_its_end: bool
 ) -> Iterator[tuple[UUID, KnownOutcome]]:
-    """Say of each link made at a message whether the user goes on with it."""
-    for decision in links if followed.turns else ():
-        if decision.detail.get("taken_back"):  # it linked nothing
+    """Say of each link made at a message whether the user goes on with it.
+
+    A denial is read `to_its_end` or not: who objects to a reply about another thread, or means the linked
+    one, denies no link.
+    """
+    refused = [d for d in decisions if d.verdict != LINKED]
+    for decision in decisions if followed.turns else ():
+        if decision.verdict != LINKED or decision.detail.get("taken_back"):  # it linked nothing
             continue
         context = reader.thread([*reader.earlier(decision, followed), *followed.here])
         known = _outcome_of_words(followed, reader, context, linked=True)
-        if known is not None:
-            yield decision.id, known
+        if known is None:
+            continue
+        turn = next((o for o in followed.turns if o.id == known.turn), None)
+        denied = known.outcome == INCORRECT and known.strength == EXPLICIT
+        if to_its_end and denied and turn is not None:
+            if _is_meant(decision, turn, followed, reader):
+                why = "the user objects to the reply, and means what was linked"
+                known = KnownOutcome(CORRECT, BEHAVIOUR, "behaviour", turn.id, why)
+            elif _is_of_another(decision, refused, turn, followed, reader):
+                continue
+        yield decision.id, known
 
 
 def _of_refusals(
@@ -312,6 +339,40 @@ def _of_refusals(
     elif known.outcome == CORRECT and _goes_on(nearest, known, followed, reader):
         return
     yield nearest.id, known
+
+
+def _is_meant(
+    decision: Decision, turn: Observation, followed: _FollowedMessage, reader: _EvidenceReader
+) -> bool:
+    """Tell whether a denial speaks for the linked thread: what is said to be meant goes on with it.
+
+    By words alone, and as much as the reply does that it objects to: else that was what the link points to.
+    """
+    words, earlier = meant(turn.text), reader.earlier(decision, followed)
+    if not words or not earlier:
+        return False
+    thread = reader.thread(earlier)
+    own = _shared_with(reader.read(words, turn.at), thread)
+    replies = [_shared_with(reader.read(o.text, o.at), thread) for o in reader.reply_to(turn)]
+    return own >= max([GOES_ON, *replies])
+
+
+def _is_of_another(
+    decision: Decision,
+    refused: Sequence[Decision],
+    turn: Observation,
+    followed: _FollowedMessage,
+    reader: _EvidenceReader,
+) -> bool:
+    """Tell whether the reply before a denial names nothing of the linked thread, and another one surely."""
+    replies = [reader.read(o.text, o.at) for o in reader.reply_to(turn)]
+
+    def named(other: Decision) -> float:
+        thread = reader.thread(reader.earlier(other, followed))
+        return max((_shared_with(features, thread) for features in replies), default=0.0)
+
+    there = [one for one in refused if reader.earlier(one, followed)]
+    return named(decision) == 0.0 and any(named(one) >= GOES_ON for one in there)
 
 
 def _nearest_to(
@@ -403,10 +464,15 @@ def _nearness(turn: UserTurn, thread: ThreadFeatures, reader: _EvidenceReader) -
         probability = score(turn.features, thread, turn.at, link_policy(PAIRWISE)).score
         if probability >= GOES_ON:
             return probability
+    shared = _shared_with(turn.features, thread)
+    return shared if shared > BY_WORDS.threshold else 0.0
+
+
+def _shared_with(features: Features, thread: ThreadFeatures) -> float:
+    """Return how surely words go on with a thread, in [0, 1]; 0 where they name nothing of it."""
     # how long ago it was says nothing about what a turn speaks of
-    evidence, named = score(turn.features, thread, thread.last_at, BY_WORDS), ("shared", "same")
-    goes_on = evidence.score > BY_WORDS.threshold and any(evidence.features[name] > 0.0 for name in named)
-    return evidence.score if goes_on else 0.0
+    evidence, named = score(features, thread, thread.last_at, BY_WORDS), ("shared", "same")
+    return evidence.score if any(evidence.features[name] > 0.0 for name in named) else 0.0
 
 
 # --- by hand

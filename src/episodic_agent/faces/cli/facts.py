@@ -197,7 +197,7 @@ def _show(owner: str, facts: "Sequence[FactCard]", nothing: str, *, as_json: boo
         span = (_day(fact.valid_at), _day(fact.invalid_at))
         text = wording.fact_words(fact.fact, owner) + (" (pinned)" if fact.pinned else "")
         # as text: what people said may look like markup
-        table.add_row(str(fact.id)[:ID], fact.category.value, *span, Text(text), str(len(fact.evidence)))
+        table.add_row(str(fact.id)[:ID], fact.category.value, *span, Text(text), str(len(fact.telling)))
     out().print(table)
 
 

@@ -139,7 +139,7 @@ def _learned(fact: Fact, scripted: Sequence[Scripted], start: datetime) -> Itera
     day = (fact.valid_at - start) // _DAY
     told_of: list[str | None] = [*dict.fromkeys(slots)]
     for slot in told_of or [None]:
-        yield Learned(slot, fact.fact, fact.value, day, until, len(fact.evidence))
+        yield Learned(slot, fact.fact, fact.value, day, until, len(fact.telling))
 
 
 def _quoted(fact: Fact) -> Sequence[str]:
