@@ -22,6 +22,7 @@ from builders.commands import Run
 
 from episodic_agent import Memory
 from episodic_agent.stores.sqlite import SqliteStore
+from episodic_agent.stores.sqlite.file import connection
 from episodic_agent.wiring import database
 
 ANA, BEN = ("--user", "ana"), ("--user", "ben")
@@ -285,13 +286,15 @@ def test_an_extra_that_is_missing_is_named_with_its_command(
 
 
 def test_a_locked_memory_is_waited_for_and_named(
-    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    waits = partial(SqliteStore, busy_timeout=timedelta(seconds=0.2))
+    run("add", "good morning", *ANA, db=folder / "memory.db")
+    waits = partial(SqliteStore, busy_timeout=timedelta(seconds=0.6))
     monkeypatch.setattr(database, "SqliteStore", waits)
+    monkeypatch.setattr(connection, "_SILENT_SECONDS", 0.1)
     hold = (  # in a process of its own: those of one process do not lock each other out
         "import sqlite3; db = sqlite3.connect('memory.db', isolation_level=None); "
-        "db.execute('BEGIN EXCLUSIVE'); print('locked', flush=True); input()"
+        "db.execute('BEGIN IMMEDIATE'); print('locked', flush=True); input()"
     )
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen([sys.executable, "-c", hold], **pipes) as other:
@@ -300,7 +303,9 @@ def test_a_locked_memory_is_waited_for_and_named(
         locked = run("add", "hello", *ANA, db=folder / "memory.db")
         other.communicate(b"\n")
     assert locked.code == 5
-    assert "locked by another process for 0.2 s; try again" in locked.error
+    assert "locked by another process for 0.6 s; try again" in locked.error
+    (told,) = caplog.messages  # once: it has waited no longer than it says
+    assert told == f"{folder / 'memory.db'} is locked by another process; waiting for it, at most 0.6 s"
 
 
 # --- as a process of its own -----------------------------------------------------------------------------
