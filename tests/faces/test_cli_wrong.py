@@ -111,6 +111,9 @@ WRONG: Mapping[str, Wrong] = {
     "an option of another command": Wrong(["--limit", "3", "search", "x"], 2, ["no such option '--limit'"]),
     "an empty query": Wrong(["search", "", *ANA], 2, ["the query is empty", "ask something"]),
     "an empty message": Wrong(["add", "", *ANA], 2, ["the text is empty", "give some text"]),
+    "an empty role": Wrong(["add", "x", *ANA, "--role", ""], 2, ["`role` is empty", "leave it out"]),
+    "an empty thread": Wrong(["add", "x", *ANA, "--thread", ""], 2, ["`thread` is empty", "leave it out"]),
+    "an empty filter": Wrong(["search", "x", *ANA, "--thread", " "], 2, ["`thread` is empty"]),
     "too long a message": Wrong(
         ["add", "x" * 101, *ANA],
         2,

@@ -321,6 +321,7 @@ def test_what_is_known_already_is_not_sent_again(client: TestClient) -> None:
     ("method", "path", "body", "status", "told"),
     [
         ("POST", f"{ANA}/search", {"query": " "}, 400, "empty"),
+        ("POST", f"{ANA}/messages", {"messages": [{"content": "x"}], "thread": ""}, 400, "`thread` is empty"),
         ("POST", f"{ANA}/search", {"query": "x", "colour": 1}, 422, "there is no `colour`; there are query,"),
         (
             "POST",
