@@ -138,7 +138,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "evaluate.evaluate": "Score the engine on labelled data.",
     "evaluate.calibrate": "Fit another embedder's scale of cosines, for boundaries, recall and confidence.",
     "admin.models": "Fetch and list embedding models.",
-    "admin.config": "Show the settings in force and where they come from.",
+    "admin.config": "Show the settings in force, each by the name of the variable that sets it.",
     "admin.admin": "Look after a PostgreSQL database (with an administrator's URL).",
 }
 # The order and the headings of `episodic --help`; a test asks that each command stands under one of them.
