@@ -107,6 +107,10 @@ WRONG: Mapping[str, Wrong] = {
         ["search", *ANA], 2, ["missing argument 'QUERY'", "`episodic search --help`"]
     ),
     "a word too many": Wrong(["stats", "tap", *ANA], 2, ["unexpected extra argument", "tap"]),
+    "a file to write without its option": Wrong(
+        ["export", "out.jsonl", *ANA], 2, ["argument 'out.jsonl'", "named with --output"]
+    ),
+    "a day in words": Wrong(["usage", "--since", "yesterday"], 2, ["'yesterday' is no day", "2026-03-01"]),
     "an option without its value": Wrong(["stats", "--user"], 2, ["'--user' requires an argument"]),
     "an option of another command": Wrong(["--limit", "3", "search", "x"], 2, ["no such option '--limit'"]),
     "an empty query": Wrong(["search", "", *ANA], 2, ["the query is empty", "ask something"]),
