@@ -292,6 +292,12 @@ def test_an_extra_that_is_missing_is_named_with_its_command(
     assert "pip install 'episodic-agent[serve]'" in refused.error
 
 
+def test_a_budget_in_which_nothing_fits_is_named(run: Run, folder: Path) -> None:
+    outcome = run("context", "When does the piano come?", *ANA, "--max-tokens", "1", db=folder / "memory.db")
+    assert outcome.code == 0
+    assert "nothing fits into 1 token, not even the message; raise --max-tokens" in outcome.err
+
+
 def test_a_locked_memory_is_waited_for_and_named(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -435,6 +435,8 @@ def context(
         return
     for note in context.notes:
         say(note)
+    if not context.text.strip():
+        say(f"nothing fits into {plural(max_tokens, 'token')}, not even the message; raise --max-tokens")
     tell(context.text)
     if sources:
         _say_sources(context)
