@@ -213,11 +213,25 @@ def test_naive_times_are_in_the_zone_given(write: Write) -> None:
 
 
 @pytest.mark.parametrize(
-    "content",
-    [b"id,role,content\n1,user,hi\n", b"just some prose without any speaker.\n", b"\x89PNG\r\n\x1a\n" + bytes(200), b"SQLite format 3\x00" + bytes(300), "hello".encode("utf-16-le"), b"<html><body>hi</body></html>", b"[1, 2"],
+    ("content", "words"),
+    [
+        (b"id,role,content\n1,user,hi\n", r"is a table \('id,role,content'\); give each row as a line of JSON"),
+        (b"just some prose without any speaker.\n", r"begins 'just some prose without any speaker\.', .*accepted"),
+        (b"name,text", "begins 'name,text', .*accepted"),
+        (bytes(range(1, 256)) * 4, "not text .*--encoding"),
+        (b"PK\x03\x04" + bytes(300), "is a damaged zip archive"),
+        (b"PK\x03\x04" + bytes(range(256)) * 4, "is a damaged zip archive"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(200), "not text"),
+        (b"SQLite format 3\x00" + bytes(300), "not text"),
+        ("hello".encode("utf-16-le"), "not text"),
+        (b"<html><body>hi</body></html>", "accepted"),
+        (b"[1, 2", "accepted"),
+    ],
 )  # fmt: skip
-def test_what_is_no_chat_is_refused_in_one_line_with_the_remedy(write: Write, content: bytes) -> None:
-    with pytest.raises(InvalidInput, match=r"accepted|not text") as refused:
+def test_what_is_no_chat_is_refused_in_one_line_with_what_was_seen_and_the_remedy(
+    write: Write, content: bytes, words: str
+) -> None:
+    with pytest.raises(InvalidInput, match=words) as refused:
         list(read_file(write(content)))
     assert "\n" not in str(refused.value)
 

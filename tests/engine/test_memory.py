@@ -330,6 +330,23 @@ def test_a_user_nobody_can_be_is_refused(memory: Memory, user: str, problem: str
     assert memory.users() == []
 
 
+@pytest.mark.parametrize("name", ["", "  "])
+def test_an_empty_name_is_refused_and_not_taken_for_none(memory: Memory, name: str) -> None:
+    ana = mine(memory)
+    ana.add(diary())
+    before = ana.stats()
+    for field in ("role", "thread", "channel", "source", "id"):
+        with pytest.raises(InvalidInput, match=f"`{field}` is empty; give a name, or leave it out"):
+            ana.add("hello", **{field: name})  # type: ignore[arg-type]
+    for field in ("thread", "channel", "place"):
+        with pytest.raises(InvalidInput, match=f"`{field}` is empty"):
+            ana.search("the tap", **{field: name})  # type: ignore[misc]
+    for verb in (ana.flush, lambda thread: ana.context("hello", thread=thread)):
+        with pytest.raises(InvalidInput, match="`thread` is empty"):
+            verb(thread=name)
+    assert ana.stats() == before  # nothing was closed, added or begun
+
+
 def test_other_names_are_repaired_like_text(memory: Memory) -> None:
     mine(memory).add("hello", thread="a\ud800b", channel="c\x00", source="\udfff", id="1")
     assert [t.origin for t in mine(memory).threads.list()] == ["a\ufffdb"]

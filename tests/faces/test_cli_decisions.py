@@ -44,6 +44,22 @@ def test_decisions_are_listed_the_newest_last_and_from_a_time_on(run: Run) -> No
     assert run("decisions", "--since", "soon").code == run("decisions", "--limit", "0").code == 2
 
 
+def test_summaries_that_are_due_together_stand_in_one_row_and_hide_no_decision(
+    run: Run, database: Path
+) -> None:
+    start = datetime(2026, 3, 2, 9, tzinfo=UTC)
+    with Memory.open(database, embedder="hashing", clock=lambda: start + timedelta(days=40)) as memory:
+        for name in ("boiler", "bread", "cello", "tap"):  # threads that people name stay open
+            mine(memory).add(f"What about the {name}?", thread=name, timestamp=start)
+        mine(memory).upkeep()
+    made = run("decisions", "--json", "--limit", "100").json["decisions"]
+    assert [one["type"] for one in made[-4:]] == ["compact"] * 4
+    (row,) = run("decisions", "--limit", "1").out.splitlines()[1:]
+    assert ("a summary" in row, "4 like this" in row) == (True, True)
+    rows = run("decisions", "--limit", "100").out.splitlines()[1:]
+    assert len(rows) == len(made) - 3
+
+
 def test_decisions_are_told_in_words_with_units_and_titles(run: Run, database: Path) -> None:
     start = datetime(2026, 3, 2, 9, tzinfo=UTC)
     with Memory.open(database, embedder="hashing", clock=lambda: start + timedelta(days=40)) as memory:

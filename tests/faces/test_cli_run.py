@@ -135,6 +135,18 @@ def test_a_recorded_run_is_replayed_to_the_same_lines(run: Run, tmp_path: Path) 
     assert spans[0] == spans[1]
 
 
+def test_a_world_that_nobody_named_is_not_walked_in_the_memory_of_a_person(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("minigrid")
+    monkeypatch.delenv("EPISODIC_USER", raising=False)
+    run("add", "The kitchen tap drips", "--user", "ana")  # the only user there is
+    done = run("run", "--policy", "steps", "--steps", 3, "--quiet")
+    assert (done.code, "'agent' walks through a simulated world" in done.err) == (0, True)
+    assert run("stats", "--user", "ana", "--json").json["observations"] == 1
+    assert run("stats", "--user", "agent", "--json").json["observations"] == 3
+
+
 @pytest.mark.parametrize(
     ("given", "problem"),
     [

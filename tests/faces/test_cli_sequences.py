@@ -22,6 +22,15 @@ def test_one_option_takes_several_filters_as_several_options_do(run: Run) -> Non
     assert episodes("participant=Tim Lee tag=zeppelin") == []
 
 
+def test_a_story_that_is_still_open_is_not_denied_without_a_word(run: Run) -> None:
+    run("add", "The oak cabinets come in December.", "--thread", "kitchen")
+    for command in ("replay", "sequence"):
+        unclosed = run(command, "cabinets")
+        assert "1 episode is still open; `episodic flush` closes them" in unclosed.err
+    run("flush")
+    assert "still open" not in run("replay", "zeppelins").err
+
+
 def test_what_was_declared_of_a_session_is_shown_found_and_told(run: Run) -> None:
     started = run("session", "start", "The billing migration", "--tool", "psql", "--json").json
     assert run("add", "The invoices are copied.", "--thread", started["thread"]).code == 0

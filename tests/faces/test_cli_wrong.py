@@ -22,6 +22,7 @@ from builders.commands import Run
 
 from episodic_agent import Memory
 from episodic_agent.stores.sqlite import SqliteStore
+from episodic_agent.stores.sqlite.file import connection
 from episodic_agent.wiring import database
 
 ANA, BEN = ("--user", "ana"), ("--user", "ben")
@@ -106,10 +107,17 @@ WRONG: Mapping[str, Wrong] = {
         ["search", *ANA], 2, ["missing argument 'QUERY'", "`episodic search --help`"]
     ),
     "a word too many": Wrong(["stats", "tap", *ANA], 2, ["unexpected extra argument", "tap"]),
+    "a file to write without its option": Wrong(
+        ["export", "out.jsonl", *ANA], 2, ["argument 'out.jsonl'", "named with --output"]
+    ),
+    "a day in words": Wrong(["usage", "--since", "yesterday"], 2, ["'yesterday' is no day", "2026-03-01"]),
     "an option without its value": Wrong(["stats", "--user"], 2, ["'--user' requires an argument"]),
     "an option of another command": Wrong(["--limit", "3", "search", "x"], 2, ["no such option '--limit'"]),
     "an empty query": Wrong(["search", "", *ANA], 2, ["the query is empty", "ask something"]),
     "an empty message": Wrong(["add", "", *ANA], 2, ["the text is empty", "give some text"]),
+    "an empty role": Wrong(["add", "x", *ANA, "--role", ""], 2, ["`role` is empty", "leave it out"]),
+    "an empty thread": Wrong(["add", "x", *ANA, "--thread", ""], 2, ["`thread` is empty", "leave it out"]),
+    "an empty filter": Wrong(["search", "x", *ANA, "--thread", " "], 2, ["`thread` is empty"]),
     "too long a message": Wrong(
         ["add", "x" * 101, *ANA],
         2,
@@ -284,14 +292,22 @@ def test_an_extra_that_is_missing_is_named_with_its_command(
     assert "pip install 'episodic-agent[serve]'" in refused.error
 
 
+def test_a_budget_in_which_nothing_fits_is_named(run: Run, folder: Path) -> None:
+    outcome = run("context", "When does the piano come?", *ANA, "--max-tokens", "1", db=folder / "memory.db")
+    assert outcome.code == 0
+    assert "nothing fits into 1 token, not even the message; raise --max-tokens" in outcome.err
+
+
 def test_a_locked_memory_is_waited_for_and_named(
-    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    waits = partial(SqliteStore, busy_timeout=timedelta(seconds=0.2))
+    run("add", "good morning", *ANA, db=folder / "memory.db")
+    waits = partial(SqliteStore, busy_timeout=timedelta(seconds=0.6))
     monkeypatch.setattr(database, "SqliteStore", waits)
+    monkeypatch.setattr(connection, "_SILENT_SECONDS", 0.1)
     hold = (  # in a process of its own: those of one process do not lock each other out
         "import sqlite3; db = sqlite3.connect('memory.db', isolation_level=None); "
-        "db.execute('BEGIN EXCLUSIVE'); print('locked', flush=True); input()"
+        "db.execute('BEGIN IMMEDIATE'); print('locked', flush=True); input()"
     )
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen([sys.executable, "-c", hold], **pipes) as other:
@@ -300,7 +316,9 @@ def test_a_locked_memory_is_waited_for_and_named(
         locked = run("add", "hello", *ANA, db=folder / "memory.db")
         other.communicate(b"\n")
     assert locked.code == 5
-    assert "locked by another process for 0.2 s; try again" in locked.error
+    assert "locked by another process for 0.6 s; try again" in locked.error
+    (told,) = caplog.messages  # once: it has waited no longer than it says
+    assert told == f"{folder / 'memory.db'} is locked by another process; waiting for it, at most 0.6 s"
 
 
 # --- as a process of its own -----------------------------------------------------------------------------

@@ -232,7 +232,7 @@ def test_recent_memory_is_ordered_by_its_end_and_bounded(client: TestClient) -> 
     [
         ("retrieve_memory", {"conversation_id": "a", "query": "  "}, 400, "query is empty"),
         ("retrieve_memory/raw", {"query": "x"}, 422, "conversation_id or user_id"),
-        ("recent_memory", {"limit": "many", "user_id": "a"}, 422, "limit"),
+        ("recent_memory", {"limit": "many", "user_id": "a"}, 422, "body.limit: Input should be a valid integer"),
         ("recent_memory", {}, 422, "conversation_id or user_id"),
         ("add_message", {"conversation_id": "a", "message": {"role": "user", "content": " "}}, 400, "empty"),
         ("add_message", {"conversation_id": " ", "message": {"role": "u", "content": "x"}}, 422, "conversation_id"),

@@ -199,6 +199,7 @@ def test_no_request_to_a_starting_server_is_reset_or_turned_away(tmp_path: Path)
             process.terminate()
             _, said = process.communicate(timeout=60)
     assert said.decode().count("\n") == 1, "where it serves; told to stop, it says nothing more"
+    assert "for this machine only, and knows nobody yet" in said.decode()  # a name of a file may be misspelt
     assert wrong == []
     assert seen[-1] == 202
     assert set(seen) <= {202, 503}

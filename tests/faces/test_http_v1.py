@@ -321,11 +321,33 @@ def test_what_is_known_already_is_not_sent_again(client: TestClient) -> None:
     ("method", "path", "body", "status", "told"),
     [
         ("POST", f"{ANA}/search", {"query": " "}, 400, "empty"),
-        ("POST", f"{ANA}/search", {"query": "x", "colour": 1}, 422, "colour"),
-        ("POST", f"{ANA}/search", {"query": 1}, 422, "query"),
-        ("POST", f"{ANA}/search", {"query": "x", "limit": True}, 422, "limit"),
-        ("POST", f"{ANA}/messages", {"messages": []}, 422, "messages"),
-        ("GET", f"{ANA}/episodes?limit=201", None, 422, "limit"),
+        ("POST", f"{ANA}/messages", {"messages": [{"content": "x"}], "thread": ""}, 400, "`thread` is empty"),
+        ("POST", f"{ANA}/search", {"query": "x", "colour": 1}, 422, "there is no `colour`; there are query,"),
+        (
+            "POST",
+            f"{ANA}/search",
+            {"query": "x", "limt": 1},
+            422,
+            "there is no `limt`; did you mean `limit`?",
+        ),
+        ("POST", f"{ANA}/search", {}, 422, "`query` is missing"),
+        ("POST", f"{ANA}/search", None, 422, "the body is missing; send a JSON object"),
+        ("POST", f"{ANA}/search", [], 422, "the body is a JSON object, not []"),
+        ("POST", f"{ANA}/search", {"query": 1}, 422, "`query` is a text, not 1"),
+        ("POST", f"{ANA}/search", {"query": "x", "limit": True}, 422, "`limit` is a whole number, not true"),
+        ("POST", f"{ANA}/search", {"query": "x", "where": 5}, 422, "`where` is a text or a list, not 5"),
+        ("POST", f"{ANA}/search", {"query": "x", "where": [5]}, 422, "`where[0]` is a text, not 5"),
+        ("POST", f"{ANA}/retrieve", {"query": "x", "detail": "all"}, 422, "'low' or 'high', not 'all'"),
+        ("POST", f"{ANA}/messages", {"messages": []}, 422, "`messages` is empty"),
+        (
+            "POST",
+            f"{ANA}/messages",
+            {"messages": [{"role": "user"}]},
+            422,
+            "`messages[0].content` is missing",
+        ),
+        ("GET", f"{ANA}/episodes?limit=201", None, 422, "`limit` is at most 200, not 201"),
+        ("GET", f"{ANA}/episodes?limit=ten", None, 422, "`limit` is a whole number, not 'ten'"),
         ("GET", f"{ANA}/episodes?since=soon", None, 400, "cannot read the time"),
         ("GET", f"{ANA}/episodes/1", None, 404, "no episode"),
         ("GET", "/v1/users/nobody/stats", None, 404, "no user 'nobody'"),
@@ -342,6 +364,14 @@ def test_wrong_requests_name_what_was_seen_and_the_remedy(
     assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
     assert (problem["status"], set(problem) >= {"type", "title", "status", "detail"}) == (status, True)
     assert told in problem["detail"]
+    assert "nput" not in problem["detail"]  # the validator's own words: "Input should be a valid …"
+
+
+def test_a_body_that_is_not_read_says_how_to_send_it(refusing: TestClient) -> None:
+    untold = refusing.post(f"{ANA}/search", content='{"query": "x"}')
+    assert "send a JSON object, with the header content-type: application/json" in untold.json()["detail"]
+    broken = refusing.post(f"{ANA}/search", content="{bad", headers={"content-type": "application/json"})
+    assert "the body is no JSON (expecting property name" in broken.json()["detail"]
 
 
 def test_an_import_is_bounded_and_read_piece_by_piece(opened: Callable[[], Memory]) -> None:

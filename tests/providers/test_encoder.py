@@ -314,6 +314,8 @@ def test_a_model_is_pulled_from_the_hub_in_one_line_and_used_without_it(tmp_path
     chosen = {"EPISODIC_EMBEDDER": "hf:somebody/model", "HF_ENDPOINT": "http://127.0.0.1:9"}
     added = episodic("add", "the kettle boils", "--user", "ana", folder=tmp_path, **chosen)
     assert added.returncode == 0, added.stderr
+    table = episodic("models", "list", folder=tmp_path).stdout.splitlines()
+    assert len({len(row) - len(row.split("  ", 1)[1].lstrip()) for row in table}) == 1  # one column
     listed = episodic("models", "list", "--json", folder=tmp_path)
     assert json.loads(listed.stdout)["encoders"][0]["embedder"] == "hf:somebody/model"
     stats = episodic("stats", "--json", "--user", "ana", folder=tmp_path, **chosen)

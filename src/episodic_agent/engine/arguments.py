@@ -51,6 +51,29 @@ def clean_name(name: object) -> str | None:
     return None if name is None else repair(str(name))[0]
 
 
+def filled(field: str, value: str) -> str:
+    """Return a name as it is; InvalidInput, which says whose, where it is empty."""
+    if not value.strip():
+        raise InvalidInput(f"`{field}` is empty; give a name, or leave it out")
+    return value
+
+
+def name_or_none(field: str, value: object) -> str | None:
+    """Read a name that may be left out (None); InvalidInput for an empty one, which says the opposite.
+
+    Taken for left out it would widen a call to everything: a program whose variable was not set asks so.
+
+    >>> name_or_none("thread", "work"), name_or_none("thread", None)
+    ('work', None)
+    >>> name_or_none("thread", " ")
+    Traceback (most recent call last):
+    ...
+    episodic_agent.errors.InvalidInput: `thread` is empty; give a name, or leave it out
+    """
+    name = clean_name(value)
+    return None if name is None else filled(field, name)
+
+
 def episode_identity(value: "UUID | str") -> UUID:
     """Read an episode id as listings print it; NotFound for anything else."""
     try:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TypedDict
 
 from episodic_agent.core.chains.filters import EVERYTHING, MetadataFilter, parse_filter
-from episodic_agent.engine.arguments import aware
+from episodic_agent.engine.arguments import aware, name_or_none
 from episodic_agent.errors import InvalidInput
 
 Moment = datetime | str | float | None  # as a caller gives it; naive times are UTC
@@ -64,6 +64,8 @@ def narrowed(filter_: Filter | None, keywords: Narrowed, *, takes: Sequence[str]
     if unknown := [name for name in keywords if name not in ALL]:
         raise TypeError(f"unexpected keyword {unknown[0]!r}; a filter has {', '.join(ALL)}")
     filter = replace(filter_ or Filter(), **keywords)
+    for name in ("thread", "channel", "place"):
+        name_or_none(name, getattr(filter, name))
     if other := [name for name in ALL if name not in takes and getattr(filter, name) is not None]:
         raise InvalidInput(f"this cannot be narrowed by {other[0]!r}; it can by {', '.join(takes)}")
     return filter

@@ -17,10 +17,11 @@ from episodic_agent.engine.arguments import (
     Form,
     Progress,
     aware,
-    clean_name,
     file_path,
+    filled,
     item_of,
     listed,
+    name_or_none,
     order_of_dates,
     time_zone,
     worded,
@@ -177,8 +178,9 @@ class UserMemory:
         that cannot be accepted (TooLarge for one of more bytes than EPISODIC_MESSAGE_BYTES): nothing of this
         call is stored then.
         """
-        scope, role = self._at.scope, worded("role", role)
-        thread, channel, source = clean_name(thread), clean_name(channel), clean_name(source)
+        scope, role = self._at.scope, filled("role", worded("role", role))
+        thread, channel = name_or_none("thread", thread), name_or_none("channel", channel)
+        source, id = name_or_none("source", source), name_or_none("id", id)
         about = {"timestamp": timestamp, "id": id, "ttl": ttl, "expires_at": expires_at}
         largest, batch = self._deps.limits.message, listed(items)
         key = None
@@ -222,7 +224,7 @@ class UserMemory:
         """
         importer = importing.Importer(self._deps, self._works.ingest, self._works.later.run)
         options = importing.ImportOptions(
-            source=clean_name(source),
+            source=name_or_none("source", source),
             encoding=encoding,
             timezone=time_zone(timezone),
             dates=order_of_dates(dates),
@@ -270,7 +272,8 @@ class UserMemory:
         """
         scope, works = self._at.known(), self._works
         works.later.embed_first(scope)
-        closed = works.closer.flush(scope, self._at.thread_id(thread) if thread else None)
+        named = name_or_none("thread", thread)
+        closed = works.closer.flush(scope, None if named is None else self._at.thread_id(named))
         works.later.run(scope)
         works.later.finish([scope])
         return closed

@@ -18,7 +18,7 @@ from episodic_agent.core.language.windows import windows
 from episodic_agent.core.links.outcomes import reminds
 from episodic_agent.core.prompts import thread_link
 from episodic_agent.core.threads import is_reply
-from episodic_agent.engine.arguments import FORMS, LATER, Form, clean_name
+from episodic_agent.engine.arguments import FORMS, LATER, Form, name_or_none
 from episodic_agent.engine.context.gathering import situation
 from episodic_agent.engine.context.prompting import prompt, source_of
 from episodic_agent.engine.deps import Deps
@@ -330,9 +330,9 @@ def read_request(
     if not message.strip():
         raise InvalidInput("the message is empty; give the words that are about to be answered")
     moment = None if at is None else read_time(at).at
-    item = read_item(message, channel=clean_name(channel), largest=largest)
+    item = read_item(message, channel=name_or_none("channel", channel), largest=largest)
     requested_form = next(one for one in FORMS if one == form)
-    return ContextRequest(item, moment, clean_name(thread), max_tokens, requested_form)
+    return ContextRequest(item, moment, name_or_none("thread", thread), max_tokens, requested_form)
 
 
 def context_of(

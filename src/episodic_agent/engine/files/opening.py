@@ -27,6 +27,7 @@ NORMAL: Final = IntakeLimits()
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 DAMAGED: Final = (OSError, EOFError, zlib.error, BadZipFile)  # what reading a damaged file raises
 _GZIP: Final = b"\x1f\x8b"
+_ZIP: Final = b"PK\x03\x04"  # of an archive; a whole one is opened before it comes here
 _BOMS: Final = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark is its beginning
@@ -97,6 +98,8 @@ def inspect(path: Path | ArchiveMember, encoding: str | None = None, limits: Int
     Raises InvalidInput when the file cannot be opened or is not text.
     """
     head = _head(path, limits)
+    if head.startswith(_ZIP):
+        raise InvalidInput(f"{path} is a damaged zip archive; download or copy it again")
     chosen = encoding or next((name for bom, name in _BOMS if head.startswith(bom)), "utf-8")
     try:
         text = codecs.getincrementaldecoder(chosen)("episodic-mark").decode(head)
@@ -105,10 +108,13 @@ def inspect(path: Path | ArchiveMember, encoding: str | None = None, limits: Int
             f"unknown encoding {chosen!r}; examples: utf-8, utf-16, latin-1, cp1252"
         ) from error
     if head[:SAMPLE].count(0) and text.count("\0") > len(text) / 20:
-        raise InvalidInput(
-            f"{path} is not text (or UTF-16 without its mark); convert it to UTF-8 or pass --encoding"
-        )
+        raise InvalidInput(not_text(path))
     return Opened(path, chosen, text[:SAMPLE], limits)
+
+
+def not_text(path: Path | ArchiveMember) -> str:
+    """Say that a file is not text, with the remedy."""
+    return f"{path} is not text (or UTF-16 without its mark); convert it to UTF-8 or pass --encoding"
 
 
 def check_unpacked(path: Path, limits: IntakeLimits) -> None:

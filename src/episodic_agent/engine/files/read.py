@@ -21,7 +21,17 @@ from episodic_agent.engine.files.dates import DateOrder, date_order
 from episodic_agent.engine.files.formats.glimpse import Glimpse, glimpse
 from episodic_agent.engine.files.formats.table import ForeignFormat, foreign
 from episodic_agent.engine.files.naming import named
-from episodic_agent.engine.files.opening import NORMAL, ArchiveMember, Opened, Unreadable, inspect, lines
+from episodic_agent.engine.files.opening import (
+    MARK,
+    NORMAL,
+    ArchiveMember,
+    Opened,
+    Unreadable,
+    excerpt,
+    inspect,
+    lines,
+    not_text,
+)
 from episodic_agent.engine.files.options import ReadingOptions
 from episodic_agent.engine.files.own import FORMAT
 from episodic_agent.errors import InvalidInput
@@ -39,7 +49,7 @@ _OWN_KEYS: Final = frozenset(
      "tool_call_id", "call_id", "arguments", "input", "result", "output", "error", "calls", "parts", "format")
 )  # fmt: skip
 _NEAR: Final = 3  # levels
-_ARCHIVE: Final = "PK\x03\x04"  # what a zip archive begins with; a whole one is opened before it comes here
+_MOSTLY: Final = 0.05  # of what is no text, in a file that is of no format
 _HTML: Final = re.compile(r"\s*<(?:!doctype html|html)", re.IGNORECASE)
 
 
@@ -171,9 +181,17 @@ def _format(opened: Opened, seen: Glimpse) -> Format:
         )
     if transcript.opens_with_message(text, timed=False):
         return Format.TRANSCRIPT
-    if text.startswith(_ARCHIVE):
-        raise InvalidInput(f"{opened.path} is a damaged zip archive; download or copy it again")
-    raise InvalidInput(f"{opened.path} is in no format this can read; accepted: {ACCEPTED}")
+    if text.count(MARK) > len(text) * _MOSTLY:
+        raise InvalidInput(not_text(opened.path))
+    first, second = [*text.splitlines(), ""][:2]
+    if any(1 < first.count(separator) == second.count(separator) for separator in ",;\t"):
+        raise InvalidInput(
+            f"{opened.path} is a table ({excerpt(first)!r}); give each row as a line of JSON, "
+            'as {"name": "Ana", "content": "Hi", "timestamp": "2025-03-01T09:00:00Z"}'
+        )
+    raise InvalidInput(
+        f"{opened.path} begins {excerpt(first)!r}, in no format this can read; accepted: {ACCEPTED}"
+    )
 
 
 def _of_objects(opened: Opened, text: str) -> Format:

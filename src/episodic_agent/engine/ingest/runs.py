@@ -8,7 +8,7 @@ from uuid import UUID
 from episodic_agent.agents.run import AgentRun, RunReport, Seen, Step, Verbs, interval_of, policy_of_run
 from episodic_agent.core.boundary.contract import Policy, Record
 from episodic_agent.core.ingest import Item, read_item
-from episodic_agent.engine.arguments import clean_name
+from episodic_agent.engine.arguments import name_or_none
 from episodic_agent.engine.boundary.closing import Closer
 from episodic_agent.engine.boundary.explain import read_records
 from episodic_agent.engine.deps import Deps
@@ -75,7 +75,7 @@ def run_agent(
         raise InvalidInput("`steps` must be 1 or more")
     deps, scope = at.deps, at.scope
     started = deps.clock()
-    origin = clean_name(thread) or f"run:{started:%Y-%m-%dT%H:%M:%S.%f}"
+    origin = name_or_none("thread", thread) or f"run:{started:%Y-%m-%dT%H:%M:%S.%f}"
     name = f"{deps.entropy(64):x}"
     policy, faults = policy_of_run(policy, works.segmenter.steps, deps.resolve_policy, say)
     verbs = _verbs(at, works, origin, policy)

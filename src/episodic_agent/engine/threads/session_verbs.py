@@ -14,6 +14,7 @@ from episodic_agent.engine.arguments import (
     clean_name,
     counted,
     episode_identity,
+    name_or_none,
     worded,
 )
 from episodic_agent.engine.scoped import Scoped
@@ -66,7 +67,7 @@ class SessionRoom:
             supplied=SuppliedMetadata(_listed(participants), _listed(tools)),
         )
         parent = None if parent_episode_id is None else episode_identity(parent_episode_id)
-        started = self._works.sessions.start(scope, facts, clean_name(thread), parent)
+        started = self._works.sessions.start(scope, facts, name_or_none("thread", thread), parent)
         self._works.later.run(scope)
         return started
 

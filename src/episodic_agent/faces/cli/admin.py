@@ -200,20 +200,24 @@ def models_list(app: App, user: str | None, as_json: bool) -> None:
             {"embedders": list(EMBEDDERS), "minilm": present, "minilm-int8": small, "encoders": encoders}
         )
         return
-    out().print(f"minilm   {'at hand' if present else 'not fetched: `episodic models pull`'}")
-    out().print(f"minilm-int8  {'at hand' if small else 'not fetched: `episodic models pull minilm-int8`'}")
-    for record in known:
-        out().print(f"{record.source}  at hand as {record.name}")
-    out().print("hf:OWNER/MODEL, or a folder: any sentence encoder of the BERT and XLM-R families")
-    out().print("openai:  any model behind an OpenAI-compatible endpoint: openai:MODEL")
-    out().print("hashing  built in, for tests")
-    out().print("none     recall by words, segmentation by lexical cues")
+    rows = {
+        "minilm": "at hand" if present else "not fetched: `episodic models pull`",
+        "minilm-int8": "at hand" if small else "not fetched: `episodic models pull minilm-int8`",
+        **{record.source: f"at hand as {record.name}" for record in known},
+        "hf:OWNER/MODEL": "any sentence encoder of the BERT and XLM-R families, or a folder with one",
+        "openai:MODEL": "any model behind an OpenAI-compatible endpoint",
+        "hashing": "built in, for tests",
+        "none": "recall by words, segmentation by lexical cues",
+    }
+    widest = max(map(len, rows))
+    for name, words in rows.items():
+        out().print(f"{name:{widest}}  {words}")
 
 
 @click.command()
 @common
 def config(app: App, user: str | None, as_json: bool) -> None:
-    """Show the settings in force and where they come from."""
+    """Show the settings in force, each by the name of the variable that sets it."""
     del user
     settings = dataclasses.asdict(load_settings())
     settings["openai_api_key"] = "***" if settings["openai_api_key"] else ""

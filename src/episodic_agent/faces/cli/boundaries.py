@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 QUIET = ("job", CALL, FAILED)  # told in another way, or only to scripts
 NUMBERS = 6  # of a decision's numbers, the largest first, that a person is shown
 LONGEST = 200  # characters of a text
+_SUMMARY = "compact"  # the type of a decision that says which summary was due
+_MORE = 25  # times as many decisions are read as rows are shown: summaries come in hundreds after an import
 QUOTED = 90  # of a message that a boundary is told by
 OUTCOMES = click.Choice(["correct", "incorrect"], case_sensitive=False)
 of_links_or_chains = click.option(
@@ -267,20 +269,37 @@ def rename(app: App, episode: str, title: str, user: str | None, as_json: bool) 
 def decisions(app: App, since: str | None, limit: int, user: str | None, as_json: bool) -> None:
     """List what was decided: boundaries, links, facts, corrections; the newest last."""
     with app.user(user) as memory:
-        made = memory.trace.decisions(since=moment(since), limit=limit)
-        abouts = {} if as_json else _abouts(memory, made)
-    if as_json:
-        print_json({"decisions": made})
-        return
-    if not made:
+        if as_json:
+            print_json({"decisions": memory.trace.decisions(since=moment(since), limit=limit)})
+            return
+        made = memory.trace.decisions(since=moment(since), limit=limit * _MORE)
+        runs = _folded(made)
+        runs = runs[-limit:] if since is None else runs[:limit]
+        abouts = _abouts(memory, [run[-1] for run in runs])
+    if not runs:
         say("nothing was decided" + ("" if since is None else f" from {since} on"))
         return
     table = Table("when", "decided", "verdict", "measured", "about", box=None, pad_edge=False)
-    for decision in made:
+    for run in runs:
+        decision, about = run[-1], abouts[run[-1].subject]
         cells = (wording.decided(decision.type), wording.verdict(decision), wording.measured(decision))
-        about = abouts[decision.subject]
+        if len(run) > 1:
+            cells, about = (*cells[:2], f"{len(run)} like this"), ""
         table.add_row(f"{decision.at:%Y-%m-%d %H:%M}", *map(Text, cells), Text(about))
     out().print(table)
+
+
+def _folded(made: "Sequence[Decision]") -> "list[list[Decision]]":
+    """Return decisions as rows: summaries that were due in a row stand in one, and hide nothing else."""
+    runs: list[list[Decision]] = []
+    for decision in made:
+        before = runs[-1][-1] if runs else None
+        alike = before and before.type == decision.type == _SUMMARY and before.verdict == decision.verdict
+        if alike:
+            runs[-1].append(decision)
+        else:
+            runs.append([decision])
+    return runs
 
 
 def _abouts(memory: "UserMemory", made: "Sequence[Decision]") -> "dict[UUID, str]":

@@ -138,7 +138,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "evaluate.evaluate": "Score the engine on labelled data.",
     "evaluate.calibrate": "Fit another embedder's scale of cosines, for boundaries, recall and confidence.",
     "admin.models": "Fetch and list embedding models.",
-    "admin.config": "Show the settings in force and where they come from.",
+    "admin.config": "Show the settings in force, each by the name of the variable that sets it.",
     "admin.admin": "Look after a PostgreSQL database (with an administrator's URL).",
 }
 # The order and the headings of `episodic --help`; a test asks that each command stands under one of them.
@@ -361,6 +361,8 @@ _PLAINLY: Final = {
     r" is not a valid integer( range)?$": " is no whole number",
     r" is not a valid float( range)?$": " is no number",
     r" is not in the range (-?[\d.]+)<=x<=(-?[\d.]+)$": r" does not lie from \1 to \2",
+    r" does not match the format '%Y-%m-%d'$": " is no day; write it as 2026-03-01",
+    r"^got unexpected extra arguments? \((.*)\)$": r"unexpected extra argument '\1'",
     r" is not in the range x>=(-?[\d.]+)$": r" is less than \1",
     r"(?s)\. Choose from:.*": "",  # its name lists them
 }
@@ -377,6 +379,8 @@ def _usage(error: click.ClickException) -> str:
     context = error.ctx if isinstance(error, click.UsageError) else None
     if context is None:
         return text
+    if "unexpected extra" in text and any(one.name == "output" for one in context.command.params):
+        text += "; a file to write is named with --output"
     return f"{text}{'' if text.endswith('?') else ';'} `{context.command_path} --help` shows what there is"
 
 

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from episodic_agent.core.chains import sequences as core_sequences
     from episodic_agent.engine.chains import sequences
     from episodic_agent.engine.context.assembling import ThreadContext
+    from episodic_agent.engine.user import UserMemory
 else:
     core_sequences = module("episodic_agent.core.chains.sequences")
     sequences = module("episodic_agent.engine.chains.sequences")
@@ -434,6 +435,8 @@ def context(
         return
     for note in context.notes:
         say(note)
+    if not context.text.strip():
+        say(f"nothing fits into {plural(max_tokens, 'token')}, not even the message; raise --max-tokens")
     tell(context.text)
     if sources:
         _say_sources(context)
@@ -462,11 +465,13 @@ def sequence(app: App, topic: str, as_json: bool, user: str | None, **options: A
     """List the episodes of TOPIC in the order of time; without one, the newest."""
     with app.user(user) as memory:
         sequence = memory.chains.sequence(topic, **_asked(options))
+        still_open = 0 if sequence else _count_open(memory)
     if as_json:
         print_json({"topic": topic, "episodes": sequence, "left_out": sequence.left_out})
         return
     if not sequence:
         say(f"no episodes found for topic: {topic}" if topic else "no episodes here")
+        _say_open(still_open)
     for sequenced in sequence:
         relevance = f"{sequenced.relevance:.2f}  " if topic else ""
         out().print(
@@ -493,11 +498,23 @@ def replay(app: App, topic: str, as_json: bool, user: str | None, **options: Any
     """Tell the story of TOPIC in order: what happened, and what it went on with."""
     with app.user(user) as memory:
         sequence = memory.chains.sequence(topic, **_asked(options))
+        still_open = 0 if sequence else _count_open(memory)
     text = sequences.replay_of(topic, sequence, policy=options["policy"])
     if as_json:
         print_json({"topic": topic, "text": text, "episodes": sequence, "left_out": sequence.left_out})
     else:
         tell(text)
+        _say_open(still_open)
+
+
+def _count_open(memory: "UserMemory") -> int:
+    return sum(card.state == "open" for card in memory.episodes.list())
+
+
+def _say_open(count: int) -> None:
+    """Say what no story tells yet, where it may be what was asked for."""
+    if count:
+        say(f"{plural(count, 'episode is', 'episodes are')} still open; `episodic flush` closes them")
 
 
 def _asked(arguments: dict[str, Any]) -> dict[str, Any]:

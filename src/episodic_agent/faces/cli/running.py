@@ -35,7 +35,7 @@ from episodic_agent.faces.shapes import episode_markdown
 from episodic_agent.private import make_folder, replacing, write_text
 from episodic_agent.protocols import Sensor
 from episodic_agent.showing import plain
-from episodic_agent.wiring import resolve_policy
+from episodic_agent.wiring import load_settings, resolve_policy
 from episodic_agent.wiring.agents import SENSORS, all_profiles, find_profile, make_sensor, recorded
 
 LEFT_BY_SIGNAL = 128  # and the signal's number
@@ -43,6 +43,7 @@ DETECTOR_FAILED = 1
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 AGENT = "agent"  # whose memory a run fills where nobody is remembered yet
 EPISODES = "episodes.jsonl"  # in the folder of --output
+_WORLD = ("sensor_name", "profile_name")  # the parameters of which either says what is perceived
 FPS = 10.0  # how far apart readings without a time are placed unless told
 
 
@@ -94,8 +95,8 @@ def run(
     if Path.cwd().as_posix() not in sys.path:
         sys.path.insert(0, Path.cwd().as_posix())  # a detector of one's own lies where one works
     profile = find_profile(profile_name)
-    is_known = context.get_parameter_source("sensor_name") is ParameterSource.COMMANDLINE
-    if not profile.sensor and not is_known:
+    named = [n for n in _WORLD if context.get_parameter_source(n) is ParameterSource.COMMANDLINE]
+    if not profile.sensor and "sensor_name" not in named:
         raise InvalidInput(f"profile {profile.name} is for messages; `episodic import FILE` takes them in")
     policy = _policy(profile, own or app.policy, freeze_interval)
     resolve_policy(policy)  # refused before anything is connected or opened
@@ -106,6 +107,7 @@ def run(
         _make_folder(output)  # nobody wants to learn at the end of a long run that there is no place for it
     check_output(record, overwrite=overwrite)
     sensor = _sensor(sensor_name or profile.sensor, seed, record, fps)
+    user = user if named else _who_walks(user)
     watch = None if quiet or as_json else _watcher(verbose=verbose)
     with app.user(user, create=True, first=AGENT) as memory, _ended_by_signals() as signals:
         report = memory.run(
@@ -124,6 +126,13 @@ def run(
     else:
         _tell(report)
     sys.exit(_code(report, signals))
+
+
+def _who_walks(user: str | None) -> str:
+    """Return whose memory a world fills that nobody named: an agent's own, not that of the only user."""
+    name = user or load_settings().user or AGENT
+    say(f"no --sensor or --profile: {name!r} walks through a simulated world (`episodic sensors`)")
+    return name
 
 
 @contextmanager

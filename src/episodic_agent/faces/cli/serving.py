@@ -133,7 +133,8 @@ def serve(app: App, host: str, port: int, rate: float, workers: int) -> None:
                     raise InvalidInput(NO_KEYS.format(host=host)) from error
                 keyed = _reads_keys(memory, host)
                 whom = "for whoever holds a key" if keyed and memory.keys.exist() else "for this machine only"
-                _say_where(app, host, port, f"{whom}, {workers} processes" if workers > 1 else whom)
+                whom = f"{whom}, {workers} processes" if workers > 1 else whom
+                _say_where(app, host, port, whom if memory.users() else f"{whom}, and knows nobody yet")
                 if workers == 1:
                     memory.warm()
             if workers == 1:

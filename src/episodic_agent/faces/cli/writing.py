@@ -166,16 +166,16 @@ def _tell(total: ImportReport, *, as_json: bool, dry_run: bool) -> None:
         say(f"… and {len(total.unreadable) - SHOWN} more (--json lists all)")
     if dry_run:
         out().print(
-            f"{plural(total.observations, 'message')} read, {total.added} would be added to "
-            f"{plural(total.threads, 'thread')}, {total.duplicates} known already, "
-            f"{len(total.unreadable)} unreadable; nothing was stored"
+            f"{plural(total.observations, 'message')} read, {total.added:,} would be added to "
+            f"{plural(total.threads, 'thread')}, {total.duplicates:,} known already, "
+            f"{len(total.unreadable):,} unreadable; nothing was stored"
         )
         return
     out().print(
-        f"{plural(total.observations, 'message')} read, {total.added} added, {total.duplicates} "
+        f"{plural(total.observations, 'message')} read, {total.added:,} added, {total.duplicates:,} "
         "known already, "
         f"{plural(total.episodes, 'episode')} closed in {plural(total.threads, 'thread')}, "
-        f"{len(total.unreadable)} unreadable"
+        f"{len(total.unreadable):,} unreadable"
     )
 
 

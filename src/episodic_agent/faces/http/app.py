@@ -11,6 +11,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.encoders import jsonable_encoder
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
+from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
@@ -36,8 +37,9 @@ from episodic_agent.faces.http.metrics import TEXT, RequestCounts, RequestMeter
 from episodic_agent.faces.http.page import page
 from episodic_agent.faces.http.v0 import routes
 from episodic_agent.faces.http.v1 import v1_routes
-from episodic_agent.faces.http.v1.asking import KeepsSlashes
+from episodic_agent.faces.http.v1.asking import PREFIX, KeepsSlashes
 from episodic_agent.faces.http.v1.files import LARGEST_FILE, streams
+from episodic_agent.faces.http.validation import explained, taken_by
 
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"  # a page may load nothing
 MISSED: Final = "there is no such route; /docs lists them, each with its method"
@@ -162,12 +164,25 @@ def _engine_error(_: Request, error: Exception) -> Response:
     return problem(error.status_hint, str(error), **more)
 
 
-def _invalid(_: Request, error: Exception) -> Response:
+def _invalid(request: Request, error: Exception) -> Response:
     if not isinstance(error, RequestValidationError):
         raise error
-    results = [{"where": ".".join(map(str, e["loc"])), "problem": e["msg"]} for e in error.errors()]
-    text = "; ".join(f"{e['where']}: {e['problem']}" for e in results)
+    if request.url.path.startswith(f"{PREFIX}/"):
+        results = explained(error.errors(), _taken(request))
+        text = "; ".join(one["problem"] for one in results)
+    else:  # what seed 003's routes answer stays
+        results = [{"where": ".".join(map(str, e["loc"])), "problem": e["msg"]} for e in error.errors()]
+        text = "; ".join(f"{e['where']}: {e['problem']}" for e in results)
     return problem(HTTPStatus.UNPROCESSABLE_ENTITY, text, errors=results)
+
+
+def _taken(request: Request) -> list[str]:
+    """Return the names of what a request's route takes."""
+    route = request.scope.get("route")
+    if not isinstance(route, APIRoute):
+        return []
+    needed = route.dependant
+    return taken_by(*(field.field_info.annotation for field in (*needed.body_params, *needed.query_params)))
 
 
 def _http_error(_: Request, error: Exception) -> Response:

@@ -3,6 +3,7 @@
 Writers of one process queue on a lock of their own; other processes' writers are waited for by polling.
 """
 
+import logging
 import os
 import random
 import threading
@@ -35,9 +36,12 @@ _CHECKPOINT_PAGES: Final = 2000  # 16 MiB of log between checkpoints: an import 
 _LOG_LIMIT_BYTES: Final = 64 << 20
 _KEPT_CONNECTIONS: Final = 8
 _SHORT_WAIT_SECONDS: Final = 0.005
+_SILENT_SECONDS: Final = 2.0  # of a wait for another process; whoever waits longer is told why
 DAMAGED: Final = "restore a backup, or save what can be read with `episodic doctor --repair`"
 _THROW_AWAY: Final = "off"
 _SYNCHRONOUS: Final = ("normal", "full", _THROW_AWAY)
+
+log = logging.getLogger(__name__)
 
 # After a fork the child must neither use nor close the parent's connections: closing would drop the parent's
 # file locks. They are parked here so that nothing collects them.
@@ -130,7 +134,7 @@ def open_connection(
     """Open one connection with the house's settings; raises apsw errors as they come."""
     flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
     db = apsw.Connection(str(path), flags=flags, vfs=vfs, statementcachesize=256)
-    db.set_busy_handler(_LockPatience(options.busy_timeout))
+    db.set_busy_handler(_LockPatience(options.busy_timeout, str(path)))
     db.pragma("trusted_schema", "OFF")
     db.pragma("foreign_keys", "ON")
     # Forgetting is complete (I12): what is deleted is overwritten, not only unlinked.
@@ -164,21 +168,30 @@ def keep_log(db: apsw.Connection, patience: timedelta) -> None:
 
 
 class _LockPatience:
-    """Wait for another process's lock in short uneven naps.
+    """Wait for another process's lock in short uneven naps; a wait that is long says so once.
 
     SQLite's own handler naps ever longer, up to 0.1 s: with six busy writers and readers the longest wait for
     a turn was 2 to 5 s with it, and is about half a second with this one.
     """
 
-    def __init__(self, patience: timedelta) -> None:
+    def __init__(self, patience: timedelta, path: str) -> None:
         self._patience = patience.total_seconds()
+        self._path = path
         self._deadline = 0.0
+        self._is_told = False
 
     def __call__(self, earlier_calls: int) -> bool:
+        now = time.monotonic()
         if earlier_calls == 0:
-            self._deadline = time.monotonic() + self._patience
-        elif time.monotonic() >= self._deadline:
+            self._deadline = now + self._patience
+            self._is_told = False
+        elif now >= self._deadline:
             return False
+        elif not self._is_told and now >= self._deadline - self._patience + _SILENT_SECONDS:
+            self._is_told = True
+            log.warning(
+                "%s is locked by another process; waiting for it, at most %g s", self._path, self._patience
+            )
         time.sleep(random.uniform(0.1, 0.5) * _SHORT_WAIT_SECONDS)
         return True
 

@@ -126,8 +126,8 @@ class LogMark:
         """
         if self._is_set() or time.monotonic() < self._not_before:
             return
+        _change(db, marked=True)  # what another process refuses is not asked again: each asking waits
         try:
-            _change(db, marked=True)
             reach("marked-log")
             db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
             reach("marked-file")
