@@ -45,7 +45,7 @@ DROP: Final = 3.2  # log-odds below the best, at a budget of 800
 WIDER: Final = 3.2  # more of it, for each e-fold of the budget
 BAR: Final = -5.35  # log-odds, at a budget of 800 (`context-2027-02`)
 LOWER: Final = 2.0  # of it, for each e-fold of the budget
-_FULL: Final = 100  # candidates of a full memory
+_FULL: Final = 30  # candidates of a full memory
 _BASE: Final = 800
 LEAST: Final = -9.0  # log-odds below which nothing bears on the message
 LONGEST: Final = 60  # tokens of one quoted text; of a longer one its best sentences stand
@@ -124,7 +124,7 @@ def bar(count: int, budget: int) -> float:
     They are calibrated, so the bar is one for all messages and few lines may stand for a message nothing
     bears on. Of few candidates each is likelier to be meant than judges of full memories can tell.
 
-    >>> bar(300, 800), round(bar(300, 2_000), 2), round(bar(10, 800), 2)
+    >>> bar(300, 800), round(bar(300, 2_000), 2), round(bar(3, 800), 2)
     (-5.35, -7.18, -7.65)
     """
     return BAR - LOWER * log(max(budget, _BASE) / _BASE) + log(min(max(count, 1), _FULL) / _FULL)
