@@ -523,6 +523,9 @@ def test_a_memory_from_before_places_is_upgraded_and_mended(opened: Opened, url:
         "DROP INDEX {decision_type}",
         "DROP INDEX {thread_begun}",
         *(f"ALTER TABLE {{thread}} DROP COLUMN {name}" for name in RESOLVED),
+        "CREATE TABLE {embedding} (v bytea)"
+        if url.startswith("postgres")
+        else "ALTER TABLE {vector} RENAME COLUMN half TO v",
         "DELETE FROM {migration} WHERE version > 1",
         *([] if url.startswith("postgres") else ["PRAGMA user_version = 1"]),
     )

@@ -99,7 +99,7 @@ def test_the_report_has_every_section_filled_with_what_the_memory_did(month: Liv
     assert "- Who repaired the boiler, and what did it cost? day 9 Good, day 17 Good" in text
     said = "I work for Lindqvist Media, mostly on the reporting tools."
     assert f'| work: Lindqvist | day 0 | yes | 0 | - | The user: "{said}" |' in text
-    assert "My boyfriend is called Amadeo; I like saying it." in text
+    assert "My boyfriend is called Amadeo." in text
     for name, rows in month.suppressed.items():
         assert re.search(rf"{name.capitalize()}, \d of 3 questions lose {len(rows)} hits?\b", text)
 
