@@ -18,6 +18,7 @@ from tools import model_by_hand as by_hand
 
 CASES = Path(__file__).parents[2] / "benchmarks/cases/by_hand"
 LIVES = ("leipzig", "nurse", "shanghai")
+BLIND = ("backend", "flatshare")  # answered once, and no prompt was mended with their labels in view
 LONGER = tuple(f"longer/{life}" for life in LIVES)
 SCHEMAS = {
     "facts": digest.SCHEMA,
@@ -144,7 +145,7 @@ def test_policies_that_are_none_are_refused_in_a_line(
     assert why in capsys.readouterr().err.splitlines()[-1]
 
 
-@pytest.mark.parametrize("life", [*LIVES, *LONGER])
+@pytest.mark.parametrize("life", [*LIVES, *BLIND, *LONGER])
 def test_the_recorded_prompts_are_those_of_today(life: str) -> None:
     for row in rows(life):
         assert row["name"] == by_hand.name_of(row["stage"], row["user"]), REMADE
@@ -172,6 +173,17 @@ def test_a_life_with_recorded_answers_is_what_a_careful_model_makes_of_it(life: 
     assert figures["facts"]["recall"] >= 0.9
     assert figures["facts"]["precision"] >= 0.95
     assert figures["episodes"]["f1_tol1"] >= 0.85
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("life", BLIND)
+def test_a_life_that_was_answered_blind_is_what_its_reader_made_of_it(life: str, tmp_path: Path) -> None:
+    figures = replayed(life, tmp_path)
+    assert figures["answers_refused"] == figures["wrong_high_links"] == 0
+    assert figures["links"]["precision"] == 1.0
+    assert figures["calls_per_100"] <= 8
+    assert min(figures["facts"]["recall"], figures["facts"]["precision"]) >= 0.75
+    assert figures["episodes"]["f1_tol1"] >= 0.75
 
 
 @pytest.mark.slow
