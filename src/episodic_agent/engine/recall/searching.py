@@ -298,6 +298,7 @@ class Recaller:
         if policy.weights.states > 0:
             stating = gatherer.stating(gathered, unlifted.order.tolist())
             observations = ranking.with_statements(unlifted, stating, candidates.ids, policy.weights)
+            # last, as it only moves: what took the place of a hit may be lifted above it first
             over = gatherer.replaced(gathered, observations.order.tolist(), asked.now)
             observations = ranking.with_replaced(observations, over, candidates.ids)
         fused = ranking.fuse_episodes(query, observations, candidates, episodes, policy.weights, share=share)
