@@ -8,8 +8,8 @@ what); from `tools/facts/plain_*.tsv` (statements in fifteen languages with the 
 "-") and `tools/facts/pairs_*.tsv` ("=": the later statement takes the earlier one's place, "/": both hold),
 written without sight of this code; and from the statements of `benchmarks/cases` that are for development.
 Printed for each life left out: precision and recall by evidence, the share of tempting lines that gave a
-fact, and of what was replaced the share that still holds; then precision and recall of the judge that ships on
-a list it is never taught (`tools/facts/held_a.tsv`).
+fact, and of what was replaced the share that still holds; then precision and recall of the judge that ships
+on a list it is never taught (`tools/facts/held_a.tsv`).
 """
 
 import argparse
