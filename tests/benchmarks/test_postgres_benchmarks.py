@@ -97,11 +97,11 @@ def test_recall_is_measured_in_one_scope_among_others_and_written_as_tables(tmp_
         row = postgres_recall.layout(own.create("small"), vocabulary, 3, 40, memory="16MB")
     assert row["scopes"] * row["observations_each"] == 120
     assert row["search_ms"]["median"] > 0
-    assert row["bytes_per_observation"]["embedding"] >= 4 * 384
+    assert row["bytes_per_observation"]["coarse"] >= 2 * 384
     results.merge(tmp_path, "postgres_recall", {"3 scopes of 40": {**row, "quick": False}})
     made = tables.TABLES["postgres-recall"](tmp_path)
     assert "| 3 scopes of 40 | " in made
-    assert "| embedding | " in tables.TABLES["postgres-space"](tmp_path)
+    assert "| coarse | " in tables.TABLES["postgres-space"](tmp_path)
 
 
 def test_counts_of_a_comparison_become_a_table(tmp_path: Path) -> None:

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 import apsw
 
 from episodic_agent.core.places import visits_of
 from episodic_agent.errors import Conflict, InvalidInput
+from episodic_agent.lazily import module
 from episodic_agent.protocols import ref_of, split_ref
 from episodic_agent.schemas import Observation, Receipt
 from episodic_agent.stores.faults import reach
@@ -19,7 +20,6 @@ from episodic_agent.stores.nouns import (
     observation_columns,
     observation_of,
 )
-from episodic_agent.stores.records import restored, shortened
 from episodic_agent.stores.rows import (
     to_json,
 )
@@ -30,6 +30,11 @@ from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_li
 from episodic_agent.stores.sqlite.places import go_on
 from episodic_agent.stores.sqlite.visibility import keep_expiries
 from episodic_agent.stores.tables.observations import ObservationTable
+
+if TYPE_CHECKING:
+    from episodic_agent.stores import records as kept_records
+else:
+    kept_records = module("episodic_agent.stores.records")  # a listing reads no record of a check
 
 _LOOK_UP: Final = f"SELECT {columns_of(OBSERVATION, 'o')} FROM {EACH} observation o"
 # With the plus rows are found by their refs: without statistics those of a scope look as few.
@@ -144,7 +149,7 @@ class SqliteObservations(SqliteErasing, ObservationTable):
         scope, number = self._session.own(), self._session.thread_number(thread_id)
         sql = "UPDATE observation SET cues = ? WHERE ref = ? AND scope = ?"
         columns = [
-            (None if record is None else shortened(record), ref_of(number, seq), scope)
+            (None if record is None else kept_records.shortened(record), ref_of(number, seq), scope)
             for seq, record in sorted(records.items())
         ]
         self._session.db.executemany(sql, columns)
@@ -159,7 +164,7 @@ class SqliteObservations(SqliteErasing, ObservationTable):
             " WHERE ref BETWEEN ? AND ? AND +scope = ? AND cues IS NOT NULL ORDER BY ref"
         )
         rows = self._session.rows(sql, (*span, self._session.number))
-        return {split_ref(ref)[1]: restored(cues) for ref, cues in rows}
+        return {split_ref(ref)[1]: kept_records.restored(cues) for ref, cues in rows}
 
     # --- damage -----------------------------------------------------------------------------------------
 
