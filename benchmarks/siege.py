@@ -25,11 +25,11 @@ import psutil
 import psycopg
 
 from benchmarks.lives import KILLED, KillServer, Life, serving
-from benchmarks.siege_child import open_memory, patiently, read_chats
+from benchmarks.siege_child import PAUSE, open_memory, patiently, read_chats
 from episodic_agent.data import demo_folder
 from episodic_agent.engine.jobs.kinds import FACTS
 from episodic_agent.protocols import Store
-from episodic_agent.schemas import Scope
+from episodic_agent.schemas import Job, Scope
 from episodic_agent.stores import faults
 from episodic_agent.wiring import load_settings, make_store, utc_now
 
@@ -395,11 +395,11 @@ def examine(siege: Siege, folder: Path) -> dict[str, Any]:
     """Compare what is stored with what was acknowledged and with an undisturbed file's episodes."""
     texts = Counter(m["content"] for messages in read_chats(siege.chats).values() for m in messages)
     targets = undisturbed(folder, siege.chats, siege.policy)
-    lost = doubled = dead = left = episodes = 0
+    lost = doubled = dead = episodes = 0
     others: list[str] = []
-    with open_memory(siege.url, SPACE, siege.begun, siege.policy) as memory:
-        memory.jobs.run()  # what the hurried clock asked for after the last worker looked
+    left: list[str] = []
     with make_patient_store(siege.url) as store:
+        do_the_rest(siege, store)
         for user, acknowledged in siege.acknowledged.items():
             scope = Scope(user, SPACE)
             with store.begin(scope, write=False) as tx:
@@ -408,8 +408,9 @@ def examine(siege: Siege, folder: Path) -> dict[str, Any]:
             lost += len(acknowledged - {str(o.id) for o in stored})
             doubled += (Counter(o.text for o in stored) - texts).total()
             dead += sum(job.state == "dead" for job in jobs)
-            # what ended long ago is looked through for facts by the next upkeep, however often that is asked
-            left += sum(job.state != "dead" and job.kind != FACTS for job in jobs)
+            left += [
+                f"{job.kind}: {job.state}, {job.last_error or 'no error'}" for job in jobs if is_left(job)
+            ]
             held = remembered(store, scope)
             episodes += sum(len(thread["episodes"]) for thread in held["threads"].values())
             if held != targets:
@@ -427,11 +428,36 @@ def examine(siege: Siege, folder: Path) -> dict[str, Any]:
         "messages_lost": lost,
         "messages_doubled": doubled,
         "dead_jobs": dead,
-        "jobs_left": left,
+        "jobs_left": len(left),
+        "left": left[:10],
         "sick": sick[:10],
         "episodes": episodes,
         "episodes_equal": not others,
     }
+
+
+def do_the_rest(siege: Siege, store: Store) -> None:
+    """Do what the hurried clock asked for after the last worker had looked, while patience lasts."""
+    pause, deadline = threading.Event(), time.monotonic() + PATIENCE
+    with open_memory(siege.url, SPACE, siege.begun, siege.policy, jobs="here") as memory:
+        while any(map(is_left, jobs_of(siege, store))) and time.monotonic() < deadline:
+            memory.jobs.run()
+            pause.wait(PAUSE)
+
+
+def jobs_of(siege: Siege, store: Store) -> Iterator[Job]:
+    """Return the jobs of everybody in a siege, but for those that are done."""
+    for user in siege.acknowledged:
+        with store.begin(Scope(user, SPACE), write=False) as tx:
+            yield from tx.upkeep.jobs()
+
+
+def is_left(job: Job) -> bool:
+    """Return whether a job should have been done by now.
+
+    What ended long ago is looked through for facts by the next upkeep, however often that is asked.
+    """
+    return job.state != "dead" and job.kind != FACTS
 
 
 def undisturbed(folder: Path, chats: Path, policy: str) -> dict[str, Any]:

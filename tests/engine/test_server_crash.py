@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -36,7 +37,7 @@ def server() -> Iterator[Server]:
 
 
 def assert_sound(values: Mapping[str, Any]) -> None:
-    wrong = ("messages_lost", "messages_doubled", "dead_jobs", "jobs_left", "sick")
+    wrong = ("messages_lost", "messages_doubled", "dead_jobs", "jobs_left", "left", "sick")
     assert {name: values[name] for name in wrong if values[name]} == {}
     assert values["episodes_equal"]
     assert values["messages_acknowledged"] > 0
@@ -98,6 +99,21 @@ def test_a_server_that_goes_away_while_a_store_is_opened_is_unavailable_and_not_
         with pytest.raises(StoreUnavailable, match="was lost"):
             open_postgres(f"postgresql://postgres@/memory?host={folder}&sslmode=disable&gssencmode=disable")
         listening.shutdown(socket.SHUT_RDWR)
+
+
+def test_what_no_worker_did_any_more_is_done_before_anybody_counts(tmp_path: Path) -> None:
+    """The clock of a siege is in a hurry: it makes work due after the last worker has gone."""
+    chats = siege.write_chats(tmp_path, lines=6)
+    place = SimpleNamespace(url=lambda name: str(tmp_path / name))  # a file does as well
+    ended = siege.Siege(place, "memory.db", chats, bool, siege.CREW, False, siege.PACE, 1)
+    ended.acknowledged["ana"] = set()
+    with siege.open_memory(ended.url, siege.SPACE, ended.begun) as memory:
+        for messages in siege.read_chats(chats).values():
+            memory.user("ana").add(messages)
+    with siege.make_patient_store(ended.url) as store:
+        assert any(map(siege.is_left, siege.jobs_of(ended, store)))
+        siege.do_the_rest(ended, store)
+        assert not any(map(siege.is_left, siege.jobs_of(ended, store)))
 
 
 @pytest.mark.slow
