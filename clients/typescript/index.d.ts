@@ -495,11 +495,12 @@ export interface LinkCardPage {
   /** Give it as `cursor` for the next page; null on the last. */ next: string | null;
 }
 
-/** Everything that was decided about a thread and earlier ones, best candidate of each message first. */
+/** Everything that was decided about a thread and earlier ones, best candidate of each message first. `reason` says why nothing was; it is empty where something was. */
 export interface LinkExplanation {
   thread: Thread;
   links: Link[];
   judged: JudgedLink[];
+  reason: string;
 }
 
 /** What is pinned, suppressed or archived: a stretch of a thread (`last_seq` None: to its end), or words. `thread` is its name, "" of words; `at` is record time; `episodes` are those that it meets today. */

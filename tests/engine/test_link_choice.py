@@ -360,3 +360,15 @@ def test_the_commands_part_what_was_called_incorrect_and_link_it_again(run: Run)
     assert "Leeds" not in run(*asked).out
     assert run("link", "add", *ends).code == 0
     assert "Leeds" in run(*asked).out
+
+
+def test_where_nothing_was_compared_the_explanation_says_why(opened: Opened) -> None:
+    memory = opened()
+    matters(memory)
+    named = tell(memory, 135, "The kiln trips the fuse again", thread="pottery")
+    explained = mine(memory).links.explain(named.origin)
+    assert (explained.judged, "named the thread" in explained.reason) == ([], True)
+    recalling = tell(memory, 140, "Remember when we talked about the tax return?", thread="papers")
+    explained = mine(memory).links.explain(recalling.origin)
+    assert explained.judged
+    assert explained.reason == ""

@@ -46,6 +46,7 @@ def told(after: After, open_memory: OpenMemory) -> Memory:
 def test_the_right_episode_comes_first_with_its_evidence(told: Memory, question: str, answer: str) -> None:
     recall = mine(told).search(question)
     assert not recall.abstained
+    assert list(recall) == list(recall.hits)
     best = recall.hits[0]
     assert answer in [e.observation.text[: len(answer)] for e in best.evidence]
     assert recall.observations[0].observation.text.startswith(answer)

@@ -1,6 +1,6 @@
 """What the verbs return: small frozen values that print well."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -143,6 +143,10 @@ class Recall:
             plural(len(self.facts), "fact"),
             str(self).split("\n", 1)[0],
         )
+
+    def __iter__(self) -> Iterator[Hit]:
+        """Go through the hits, the best first."""
+        return iter(self.hits)
 
     @property
     def abstained(self) -> bool:

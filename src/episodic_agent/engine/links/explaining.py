@@ -59,11 +59,15 @@ class JudgedLink:
 
 @dataclass(frozen=True, slots=True)
 class LinkExplanation:
-    """Everything that was decided about a thread and earlier ones, best candidate of each message first."""
+    """Everything that was decided about a thread and earlier ones, best candidate of each message first.
+
+    `reason` says why nothing was; it is empty where something was.
+    """
 
     thread: Thread
     links: Sequence[Link]
     judged: Sequence[JudgedLink]
+    reason: str = ""
 
     def __repr__(self) -> str:
         return described(
@@ -85,7 +89,22 @@ def explain_links(tx: Transaction, thread: Thread, other: Thread | None = None) 
         thread,
         [link for link in links if ends <= {link.earlier, link.later}],
         [_judged(tx, decision) for decision in decisions],
+        "" if decisions else _why_nothing(thread),
     )
+
+
+def _why_nothing(thread: Thread) -> str:
+    """Say why no message of a thread was compared with that of another."""
+    if thread.modality != "message":
+        return "what an agent does is linked to nothing"
+    if thread.selected_at is not None:
+        return "the thread was selected: what is said in it belongs there, and it is linked only by hand"
+    if thread.explicit:
+        return (
+            "whoever added its messages named the thread: such a thread is linked where a message recalls an "
+            "earlier conversation (“remember when …”), or by hand"
+        )
+    return "no message of this thread was compared with that of another"
 
 
 def _moment(decision: Decision) -> tuple[str, bool, int, int, int]:

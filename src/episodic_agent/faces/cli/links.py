@@ -43,7 +43,7 @@ def list_(app: App, name: str | None, taken_back: bool, limit: int, user: str | 
         print_json({"links": cards, "cross_thread_episodes": episodes})
         return
     if not cards:
-        say("no threads are linked")
+        say("no threads are linked; `episodic link explain THREAD` says why")
         return
     table = Table(box=None, header_style="bold")
     for column in ("later thread", "goes on with", "by", "sure", "score"):
@@ -73,8 +73,8 @@ def explain(app: App, thread: str, other: str | None, user: str | None, as_json:
     if as_json:
         print_json(explanation)
         return
-    if not explanation.judged:
-        say("nothing was decided: no message of this thread was compared with that of another")
+    if explanation.reason:
+        say(f"nothing was decided: {explanation.reason}")
     for judged in explanation.judged:
         _print(judged)
 
