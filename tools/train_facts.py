@@ -30,7 +30,16 @@ from sklearn.linear_model import LogisticRegression
 
 from episodic_agent.core.facts.quoting import LIKELY
 from episodic_agent.core.facts.replacing import JudgedStatement, features
-from episodic_agent.core.facts.stating import CATEGORIES, EMBEDDER, parts_of, signs
+from episodic_agent.core.facts.stating import (
+    CATEGORIES,
+    EMBEDDER,
+    EVEN,
+    HEARD,
+    moved,
+    parts_of,
+    share_of,
+    signs,
+)
 from episodic_agent.core.language import tokens
 from episodic_agent.protocols import Embedder
 from episodic_agent.schemas.facts import Category
@@ -61,6 +70,7 @@ class Row:
     vector: Floats
     message: str = ""
     certain: bool = True
+    share: float = EVEN  # of what lasts in the talk before it
 
 
 @dataclass(slots=True)
@@ -395,9 +405,24 @@ def likely(pair: Mapping[str, float], weights: Mapping[str, float]) -> float:
 # --- measuring -------------------------------------------------------------------------------------------
 
 
+def chance(weights: Weights, rows: Sequence[Row]) -> Floats:
+    """Return how likely statements last, [n], as the engine believes it in the talk they stand in."""
+    moves = [moved(row.share) for row in rows]
+    return 1 / (1 + np.exp(-(weights.scores(rows)[:, 0] + moves)))  # type: ignore[no-any-return]
+
+
+def hear(life: Life, by_words: Weights) -> None:
+    """Tell each statement of a life the share of what lasts in the talk before its message."""
+    chances = 1 / (1 + np.exp(-by_words.scores(life.rows)[:, 0]))
+    begins = 0
+    for place, row in enumerate(life.rows):
+        begins = begins if place and life.rows[place - 1].message == row.message else place
+        row.share = share_of(chances[max(0, begins - HEARD) : begins].tolist())
+
+
 def measured(life: Life, weights: Weights, pair_weights: Mapping[str, float], bar: float) -> dict[str, float]:
     """Return the figures of one life, judged by what others taught."""
-    lasting = 1 / (1 + np.exp(-weights.scores(life.rows)[:, 0]))
+    lasting = chance(weights, life.rows)
     told_rows = [row for row, p in zip(life.rows, lasting, strict=True) if p >= LIKELY]
     messages = [row.message for row in told_rows]
     right = sum(m in life.telling for m in messages)
@@ -462,6 +487,7 @@ def measure(
             others = [other for other in lives if other is not life]
             taught = [row for other in (*others, *talks) for row in other.rows]
             weights = fit(plain, taught, meaning=meaning)
+            hear(life, fit(plain, taught, meaning=False) if meaning else weights)
             pairs = all_pairs(others, embedder, weights)
             tables.append(
                 measured(life, weights, fit_pairs(pairs, meaning=meaning), bar if meaning else BAR_WORDS)
@@ -483,7 +509,7 @@ def plain_folds(lives: Sequence[Life], plain: Sequence[Row]) -> str:
         weights = fit(taught, [row for life in lives for row in life.rows], meaning=True)
         mine = [r for r, f in zip(plain, fold, strict=True) if f == n]
         scores = weights.scores(mine)
-        predicted = 1 / (1 + np.exp(-scores[:, 0])) >= LIKELY
+        predicted = chance(weights, mine) >= LIKELY
         truth = np.array([r.lasts for r in mine])
         hits += int((predicted & truth).sum())
         wrong += int((predicted & ~truth).sum())
@@ -498,7 +524,7 @@ def plain_folds(lives: Sequence[Life], plain: Sequence[Row]) -> str:
 
 
 def _found(weights: Weights, rows: Sequence[Row]) -> str:
-    likely = 1 / (1 + np.exp(-weights.scores(rows)[:, 0])) >= LIKELY
+    likely = chance(weights, rows) >= LIKELY
     lasts = np.array([row.lasts for row in rows])
     return f"P {lasts[likely].mean():.3f} R {likely[lasts].mean():.3f}"
 

@@ -470,7 +470,7 @@ def test_the_command_prints_the_text_and_where_it_is_from(run: Run) -> None:
         run("add", text, "--role", role, "--channel", "sms", "--timestamp", at(minute).isoformat())
     asked = ("context", "And wet?", "--channel", "sms", "--at", at(5).isoformat())
     plain = run(*asked, "--sources")
-    assert plain.out.endswith("- Is it cold? (No, 20 degrees)\n\nCurrent question: And wet?\n")
+    assert plain.out.endswith("- Is it cold? (assistant: No, 20 degrees)\n\nCurrent question: And wet?\n")
     assert "line 2: pair from sms 2025-11-05T10:00:00Z, episode " in plain.err
     result = run(*asked, "--json").json
     assert result["text"] + "\n" == plain.out

@@ -126,7 +126,7 @@ def test_the_pair_that_was_meant_is_told_not_the_last_ones(memory: Memory) -> No
     asked = [("How much does the clutch cost?", "The garage said 900 euros.")]
     talk(memory, 1, *asked, *[(f"The roof has {n} tiles", "Noted.") for n in range(100, 140)])
     text = mine(memory).context("What was the clutch again?", channel="sms", at=at(9), max_tokens=120).text
-    assert "- How much does the clutch cost? (The garage said 900 euros.)" in text
+    assert "- How much does the clutch cost? (assistant: The garage said 900 euros.)" in text
 
 
 def test_what_an_elliptical_message_presupposes_is_looked_for(memory: Memory) -> None:
@@ -226,3 +226,12 @@ def test_what_does_not_bear_on_the_message_is_left_out_where_the_former_policy_t
         .context("Which tyres fit a Passat?", at=later, max_tokens=800, form="context-2027-02")
         .text
     )
+
+
+@pytest.mark.parametrize("text", ["thanks, that's all", "good night", "谢谢", "ok"])
+def test_who_only_thanks_is_told_nothing_of_earlier_talk(memory: Memory, text: str) -> None:
+    weeks(memory)
+    assert not mine(memory).context(text, channel="sms", at=at(60)).items
+    talk(memory, 61, ("The kiln is hot", "Let it cool."))
+    (line,) = mine(memory).context(text, channel="sms", at=at(61, 5)).items
+    assert line.text == "- The kiln is hot (assistant: Let it cool.)"

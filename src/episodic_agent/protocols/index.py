@@ -192,8 +192,11 @@ class Index(Protocol):
         """Return event times of observation refs in microseconds since 1970 (missing: minimum int64)."""
         ...
 
-    def between(self, start: datetime, end: datetime, *, limit: int) -> Refs:
-        """Return refs of observations whose event time lies in [start, end), oldest first."""
+    def between(self, start: datetime, end: datetime, *, limit: int, newest: bool = False) -> Refs:
+        """Return refs of observations whose event time lies in [start, end), oldest first.
+
+        Of more than `limit` the oldest, or the `newest`.
+        """
         ...
 
     def episode_marks(

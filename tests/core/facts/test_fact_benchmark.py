@@ -44,7 +44,7 @@ def test_only_the_half_asked_for_is_read(tmp_path: Path) -> None:
 
 
 def test_a_quotation_of_other_words_is_no_hit(tmp_path: Path) -> None:
-    long = "x " * 90 + "\n" + HOME
+    long = "What time is it now? " * 9 + "\n" + HOME
     rows = [row("a", long, {**LABEL, "start": 0, "end": 20})]
     assert figures(tmp_path, *rows)["all"]["recall"] == 0.0
 

@@ -35,7 +35,7 @@ from uuid import UUID
 
 from episodic_agent.core.context.frames import ContextPhrases, frame_for
 from episodic_agent.core.context.gaps import break_words
-from episodic_agent.core.context.quoting import one_line, quoted, shown_name
+from episodic_agent.core.context.quoting import harmless, one_line, quoted, shown_name
 from episodic_agent.core.context.relevance import RIVALS
 from episodic_agent.core.context.tokens import cut_to, estimate, tenths
 from episodic_agent.core.language import excerpt, tokens
@@ -53,7 +53,7 @@ _ROOMY: Final = 1.3  # a text so much longer is not cut
 _LONG_SESSION: Final = 3.0
 _NAME: Final = 40  # characters of a speaker's name
 _MESSAGE_SHARE: Final = 0.5  # of the budget, for a message that does not fit anyway
-_SAID_BEFORE: Final = 0.9  # share of a text's terms that other lines hold: it adds nothing
+_SAID_BEFORE: Final = 0.9  # share of a text's terms that a fact holds: it adds nothing
 
 
 class Block(IntEnum):
@@ -79,7 +79,7 @@ class QuotedText:
     """A text that may be told, where it is from, and what it is worth.
 
     `speaker` is "" for the user; a `reply` is an answer, and stands in brackets behind what it answers where
-    both are told. `worth` is in log-odds as `relevances` gives them, for every block on the same scale.
+    both are told, under a name ("assistant", "tool") that no quoted text can begin a line with. `worth` is in log-odds as `relevances` gives them, for every block on the same scale.
     `sitting` tells which stretch of talk it is of; `quotation` a fact that stands in its speaker's own words.
     """
 
@@ -190,7 +190,7 @@ def _items(number: int, quote: QuotedText | None) -> list[ContextItem]:
 
 
 def _ending(frame: ContextPhrases, message: str, max_tokens: int) -> str:
-    line = frame.asks + quoted(message, len(message) + 1)
+    line = frame.asks + harmless(message)
     if estimate(line) <= max_tokens * _MESSAGE_SHARE:
         return line
     cut = cut_to(line, int(max(max_tokens * _MESSAGE_SHARE, min(max_tokens, 20))))
@@ -223,7 +223,6 @@ def _chosen(
     left = {block: 10 * share * max_tokens for block, share in SHARES.items()}
     taken: list[QuotedText] = []
     headed: set[object] = set()
-    told_terms: set[str] = set()
     seen: set[tuple[Block, str]] = set()
     for quote in order:
         if quote.block is Block.BEFORE and quote.worth < least:
@@ -231,28 +230,34 @@ def _chosen(
         text = _trimmed(quote, message, frame)
         terms = _terms(text)
         text = f"{text} ({_date(quote)})" if dated and text and quote.block is Block.KNOWN else text
-        if (quote.block, text) in seen or (
-            quote.block is Block.BEFORE
-            and terms
-            and len(terms & told_terms) >= _SAID_BEFORE * len(terms)
-            and any(text in other.text or other.block is Block.KNOWN for other in taken)
-        ):
+        if (quote.block, text) in seen or (quote.block is Block.BEFORE and _is_told(text, terms, taken)):
             continue
         heads: dict[object, str] = {quote.block: _head(frame, quote.block)}
         if quote.block is Block.BEFORE:
             heads[quote.at.date()] = _date(quote)
         fresh = [head for key, head in heads.items() if key not in headed]
-        cost = tenths(f"- {_speaker(quote)}({text})") + sum(map(tenths, fresh))
+        cost = tenths(f"- {_speaker(quote)}{text}") + sum(map(tenths, fresh))
         if not text or cost > min(room, left.get(quote.block, room)):
             continue
         headed.update(heads)
         room -= cost
         if quote.block in left:
             left[quote.block] -= cost
-        told_terms |= terms
         seen.add((quote.block, text))
         taken.append(replace(quote, text=text))
     return taken
+
+
+def _is_told(text: str, terms: frozenset[str], taken: Sequence[QuotedText]) -> bool:
+    """Tell whether one line that is taken says a text already: in these words, or as a fact.
+
+    It must be one line: "it's codeine, not penicillin" is said by no two lines that have its words.
+    """
+    return bool(terms) and any(
+        text in other.text
+        or (other.block is Block.KNOWN and len(terms & _terms(other.text)) >= _SAID_BEFORE * len(terms))
+        for other in taken
+    )
 
 
 def _trimmed(quote: QuotedText, message: str, frame: ContextPhrases) -> str:
@@ -261,7 +266,7 @@ def _trimmed(quote: QuotedText, message: str, frame: ContextPhrases) -> str:
     size = estimate(text)
     if size > LONGEST * (_ROOMY if quote.block is not Block.SESSION else _LONG_SESSION):
         text = excerpt(text, message, max(80, len(text) * LONGEST // size))
-    shown = _shown(text, quote.reply)
+    shown = _shown(text)
     return frame.session.replace("{}", shown) if shown and quote.block is Block.SESSION else shown
 
 
@@ -269,8 +274,8 @@ def _trimmed(quote: QuotedText, message: str, frame: ContextPhrases) -> str:
 
 
 @lru_cache(maxsize=8_192)
-def _shown(text: str, brackets: bool) -> str:
-    return quoted(text, len(text) + 1, brackets=brackets)
+def _shown(text: str) -> str:
+    return harmless(text)
 
 
 @lru_cache(maxsize=8_192)
@@ -338,12 +343,10 @@ def _paired(lines: Sequence[QuotedText]) -> list[QuotedText]:
             and (above.thread_id, above.last_seq + 1) == (quote.thread_id, quote.first_seq)
         ):
             worth = max(above.worth, quote.worth)
-            result[-1] = replace(
-                above, text=f"{above.text} ({quote.text})", last_seq=quote.last_seq, worth=worth
-            )
+            text = f"{above.text} ({_speaker(quote)}{quote.text})"
+            result[-1] = replace(above, text=text, last_seq=quote.last_seq, worth=worth)
             answered = True
             continue
-        text = f"({quote.text})" if quote.reply else f"{_speaker(quote)}{quote.text}"
-        result.append(replace(quote, text=text))
+        result.append(replace(quote, text=f"{_speaker(quote)}{quote.text}"))
         answered = False
     return result

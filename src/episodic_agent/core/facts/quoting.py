@@ -19,7 +19,7 @@ from typing import Final
 from episodic_agent.core.facts.replacing import JudgedStatement, likelihood, threshold
 from episodic_agent.core.facts.slots import STATED, keywords, match_key
 from episodic_agent.core.facts.speakers import speaker_of
-from episodic_agent.core.facts.stating import has_cue, is_person, judged, lasting, parts_of
+from episodic_agent.core.facts.stating import EVEN, has_cue, is_person, judged, lasting, parts_of
 from episodic_agent.core.language import fold
 from episodic_agent.core.language.timewords import parse_time
 from episodic_agent.data import phrases
@@ -98,8 +98,11 @@ def quotations(statements: Sequence[Statement], meaning: Meaning | None = None) 
         before = statement.before
         for start, end in parts_of(statement.text, statement.language):
             words = statement.text[start:end]
-            if judged(words, before)[0] >= (WORTH_A_VECTOR if meaning else _least(words)):
-                likely.append((statement, start, end))
+            if meaning:
+                worth = judged(words, before)[0] >= WORTH_A_VECTOR
+            else:
+                worth = judged(words, before, share=_share(statement, words))[0] >= _least(words)
+            likely += [(statement, start, end)] if worth else []
             before = ""
     texts = [statement.text[start:end] for statement, start, end in likely]
     vectors = meaning(texts) if meaning and texts else None
@@ -107,7 +110,7 @@ def quotations(statements: Sequence[Statement], meaning: Meaning | None = None) 
     for place, (statement, start, end) in enumerate(likely):
         vector = None if vectors is None else vectors[place]
         before = statement.before if not statement.text[:start].strip() else ""
-        chance, category = judged(texts[place], before, vector)
+        chance, category = judged(texts[place], before, vector, _share(statement, texts[place]))
         if chance >= _least(texts[place]):
             result.append(Quotation(_candidate(statement, start, end, chance, category), vector))
     return result
@@ -116,6 +119,11 @@ def quotations(statements: Sequence[Statement], meaning: Meaning | None = None) 
 def _least(words: str) -> float:
     """Return how likely words must last to be believed: what may harm a person rather once too often."""
     return WORTH_A_DOUBT if has_cue(words, "care") else LIKELY
+
+
+def _share(statement: Statement, words: str) -> float:
+    """Return the share by which words are judged: what may harm a person is asked no more in any talk."""
+    return max(statement.share, EVEN) if has_cue(words, "care") else statement.share
 
 
 def in_its_matter(quotation: Quotation, known: Sequence[KnownFact]) -> FactCandidate:

@@ -6,6 +6,11 @@ every other embedder and for none. Each is a weighed sum, a column for "this las
 
 *Form* is what holds in any language: who is spoken of, a question or a request, hedges, negations, numbers,
 length (`data/facts/cues.toml` lists the words).
+
+How much of what is said lasts differs from talk to talk: of statements somebody puts down one after another
+nearly all do, of a week's chatter one in twenty. So a judge also hears what the talk before was like, and
+asks more where little of it lasted, as a classifier is moved to another prior (Saerens, Latinne and
+Decaestecker, Neural Computation 14, 2002).
 """
 
 import io
@@ -14,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
-from math import exp
+from math import exp, log
 from typing import Final
 
 import numpy as np
@@ -33,6 +38,12 @@ KNOWN_EMBEDDERS: Final = (EMBEDDER, "minilm-int8-1")  # the same model in 8 bits
 CATEGORIES: Final = tuple(Category)
 SHORT: Final = 160  # characters: a message so short is one statement, however many sentences it has
 LONGEST: Final = 2_000  # characters: what is longer was pasted, not said
+HEARD: Final = 100  # statements before one that say what the talk is like
+EVEN: Final = 0.5  # the share that lasts of talk nobody has heard yet
+_UNHEARD: Final = 20.0  # statements that the even share weighs as many as
+_LOWEST: Final = 0.27  # share: talk of which less lasts asks no more than this
+_PULL: Final = 1.6  # log-odds for each of the share's
+_FRESH: Final = 0.6  # log-odds by which a statement of talk nobody has heard yet is believed sooner
 STATEMENTS: Final = 6  # of a long message, that a search or a context judges: all of them bring no more
 _UNSPACED: Final = frozenset({"han", "kana", "thai"})
 _BEGINNING: Final = 2  # words that open a sentence
@@ -84,10 +95,13 @@ def _judges() -> tuple[_Judge, _Judge]:
     return read("meaning", arrays["meaning_vector"].astype(np.float32)), read("words", None)
 
 
-def judged(text: str, before: str = "", vector: Vector | None = None) -> tuple[float, Category]:
+def judged(
+    text: str, before: str = "", vector: Vector | None = None, share: float | None = None
+) -> tuple[float, Category]:
     """Return how likely a statement tells something that lasts, in [0, 1], and its category.
 
-    `before` is what somebody else said just before it, `vector` [384] that of `EMBEDDER`, None: none.
+    `before` is what somebody else said just before it, `vector` [384] that of `EMBEDDER`, None: none. `share`
+    is that of what lasts in the talk before it (`share_of`), None: it is judged by itself alone.
     """
     with_meaning, by_words = _judges()
     judge = by_words if vector is None else with_meaning
@@ -95,8 +109,35 @@ def judged(text: str, before: str = "", vector: Vector | None = None) -> tuple[f
     total = judge.base + judge.weights[rows].sum(0)
     if vector is not None and judge.vector is not None:
         total = total + vector @ judge.vector
+    sum_of_it = float(total[0]) + (0.0 if share is None else moved(share))
     best = int(np.argmax(total[1:]))
-    return 1.0 / (1.0 + exp(-float(np.clip(total[0], -30, 30)))), CATEGORIES[best]
+    return 1.0 / (1.0 + exp(-min(max(sum_of_it, -30.0), 30.0))), CATEGORIES[best]
+
+
+def share_of(chances: Sequence[float]) -> float:
+    """Return the share of what lasts in talk, in (0, 1), from how likely each of its last statements does.
+
+    >>> share_of([]), round(share_of([0.05] * HEARD), 3), round(share_of([0.9] * 10), 3)
+    (0.5, 0.125, 0.633)
+    """
+    last = chances[-HEARD:]
+    return (_UNHEARD * EVEN + sum(last)) / (_UNHEARD + len(last))
+
+
+def moved(share: float) -> float:
+    """Return by how much, in log-odds, a statement in talk of such a share is believed sooner (or later).
+
+    >>> moved(0.5), round(moved(0.125), 2), moved(0.9)
+    (0.6, -0.99, 0.6)
+    """
+    share = min(max(share, _LOWEST), EVEN)
+    return _PULL * log(share / (1.0 - share)) + _FRESH
+
+
+@lru_cache(maxsize=4_096)  # each is heard again by the hundred statements after it
+def chances(text: str, language: str | None = None) -> tuple[float, ...]:
+    """Return how likely each statement of a message lasts, by words alone."""
+    return tuple(judged(text[start:end])[0] for start, end in parts_of(text, language))
 
 
 def parts_of(text: str, language: str | None = None) -> list[tuple[int, int]]:
@@ -135,8 +176,7 @@ def lasting(actor: str, text: str, language: str | None = None, most: int | None
     """
     if not is_person(actor):
         return 0.0
-    places = parts_of(text, language)[:most]
-    return max((judged(text[start:end])[0] for start, end in places), default=0.0)
+    return max(chances(text, language)[:most], default=0.0)
 
 
 @lru_cache(maxsize=4_096)

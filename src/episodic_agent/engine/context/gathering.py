@@ -41,6 +41,8 @@ OWN: Final = 40  # messages of the thread that are looked at as what goes before
 NEWEST: Final = 4  # threads that were active last, and
 OF_EACH: Final = 24  # so many of their last messages: what is not said again is often just there
 PAUSE: Final = timedelta(minutes=30)  # begins a new sitting inside one thread
+ASSISTANT: Final = "assistant"
+TOOL: Final = "tool"
 _SEVERAL: Final = 2  # people, of whom each is named
 _SKIPS: Final = 24  # messages between two candidates of one sitting
 _FIGURE: Final = re.compile(r"\d")
@@ -140,13 +142,20 @@ def gathered(
             item.seq,
             item.at,
             float(worth) + added.get(item.thread_id, 0.0),
-            speaker="" if is_reply(item) or len(people) < _SEVERAL else item.actor,
+            speaker=replier(item) or ("" if len(people) < _SEVERAL else item.actor),
             reply=is_reply(item),
             sitting=int(part),
         )
         for item, worth, part in zip(texts, worths.round(6), sitting, strict=True)
     ]
     return quotes, stored
+
+
+def replier(observation: Observation) -> str:
+    """Return under which name a reply is told: "tool" or "assistant", "" for what is none."""
+    if not is_reply(observation):
+        return ""
+    return TOOL if observation.kind is Kind.TOOL else ASSISTANT
 
 
 def link_worth(*, chosen: bool, uncertain: bool) -> float:

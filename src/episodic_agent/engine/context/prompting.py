@@ -14,16 +14,18 @@ from episodic_agent.core.chains.outcomes import UNKNOWN
 from episodic_agent.core.context import Basis, LineKind
 from episodic_agent.core.context.frames import frame_for
 from episodic_agent.core.context.relevance import RIVALS
-from episodic_agent.core.context.telling import Block, Continued, QuotedText, tell
+from episodic_agent.core.context.telling import LONGEST, SHARES, Block, Continued, QuotedText, tell
+from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.facts.quoting import is_quotation
 from episodic_agent.core.facts.speakers import as_prompted
 from episodic_agent.core.identity import episode_id
 from episodic_agent.core.language import tokens
+from episodic_agent.core.links import cues
 from episodic_agent.core.skills import SkillState, present_confidence
 from episodic_agent.core.skills.requests import fit
 from episodic_agent.core.threads import is_reply
 from episodic_agent.engine.chains.ancestry import parents_above
-from episodic_agent.engine.context.gathering import Situation, gathered, link_worth
+from episodic_agent.engine.context.gathering import Situation, gathered, link_worth, replier
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.links.linked import NearThread, on_both_sides
 from episodic_agent.engine.recall.facts import best_facts, replaced_words
@@ -39,7 +41,8 @@ MOST_STANDING: Final = 4
 MOST_FACTS: Final = 8
 _LOOKED_AT: Final = 400  # the newest facts, for those that always stand
 _BEARS: Final = 0.25  # score from which a fact bears on the message
-HERE: Final = 6  # messages of this conversation
+HERE: Final = 6  # messages of this conversation, in any case
+_MOST_HERE: Final = 40  # where the budget has room for them
 MOST_SKILLS: Final = 2
 _FITS: Final = 0.5  # share of what a skill's requests have in common that the message has
 _SURE: Final = 0.5  # confidence
@@ -52,6 +55,8 @@ _FIRST: Final = 6.0  # worth of what stands first, above all that is recalled
 _SESSION: Final = 4.0
 _HERE: Final = 3.0
 _STEP: Final = 0.5
+_LEAST_HERE: Final = -3.0
+_AROUND: Final = 3  # tokens of a line beside its text
 _ASKED: Final = 40  # texts the language of the frame is read from
 
 
@@ -78,7 +83,7 @@ def prompt(
 ) -> Prompt:
     """Return the default context of a message, by what it is said into."""
     facts, proofs = _known(tx, deps, current, visibility, policy)
-    here = _here(current)
+    here = _here(current, max_tokens)
     number = current.number or 0
     shown = frozenset(ref_of(number, item.first_seq) for item in here)
     linked = {
@@ -86,9 +91,12 @@ def prompt(
         for item in near
     }
     apart = set() if current.thread is None else on_both_sides(tx, current.thread.id) - set(linked)
-    earlier, stored = gathered(
-        tx, deps, current, linked=linked, apart=apart, visibility=visibility, shown=shown, policy=policy
-    )
+    earlier: list[QuotedText] = []
+    stored: dict[int, Observation] = {}
+    if policy != RIVALS or not cues(current.text).nothing:  # "thanks" is answered from what stands above it
+        earlier, stored = gathered(
+            tx, deps, current, linked=linked, apart=apart, visibility=visibility, shown=shown, policy=policy
+        )
     if policy == RIVALS:
         facts = _bearing(facts, earlier)
     session = _session(tx, deps, current, visibility)
@@ -155,14 +163,23 @@ def _bearing(facts: Sequence[QuotedText], earlier: Sequence[QuotedText]) -> list
 
 def _named(lines: Sequence[QuotedText]) -> list[QuotedText]:
     """Return lines with speakers only where several people speak."""
-    people = {item.speaker for item in lines if item.speaker}
-    return [replace(item, speaker="") for item in lines] if len(people) <= 1 else list(lines)
+    people = {item.speaker for item in lines if not item.reply}
+    return [replace(item, speaker="") if len(people) <= 1 and not item.reply else item for item in lines]
 
 
-def _here(now: Situation) -> list[QuotedText]:
-    """Return the last messages of this conversation, the newest worth most."""
-    last = list(now.before[-HERE:])
-    if last and len(now.before) > HERE and is_reply(last[0]):
+def _here(now: Situation, max_tokens: int) -> list[QuotedText]:
+    """Return the last messages of this conversation, as many as the budget has room for, the newest worth most.
+
+    A caller who sends this text and the message alone has no other history of it.
+    """
+    count, room = 0, SHARES[Block.HERE] * max_tokens
+    for item in reversed(now.sitting[-_MOST_HERE:]):
+        room -= min(estimate(item.text), LONGEST) + _AROUND
+        if room < 0:
+            break
+        count += 1
+    last = list(now.before[-max(HERE, count) :])
+    if last and len(now.before) > len(last) and is_reply(last[0]):
         last = last[1:]
     quotes = [
         QuotedText(
@@ -174,8 +191,8 @@ def _here(now: Situation) -> list[QuotedText]:
             item.seq,
             item.seq,
             item.at,
-            _HERE - _STEP * place,
-            speaker="" if is_reply(item) else item.actor,
+            max(_HERE - _STEP * place, _LEAST_HERE),
+            speaker=replier(item) or item.actor,
             reply=is_reply(item),
         )
         for place, item in enumerate(reversed(last))
@@ -185,7 +202,12 @@ def _here(now: Situation) -> list[QuotedText]:
 
 
 def _continued(now: Situation, near: Sequence[NearThread]) -> Continued | None:
-    """Return the most recent linked thread that ended before this one began."""
+    """Return the most recent linked thread that ended before this one began.
+
+    Only as this one begins: after a first exchange it is its own words that a message goes on with.
+    """
+    if any(is_reply(item) for item in now.sitting):
+        return None
     began = now.at if now.thread is None else now.thread.created_at
     if now.before:
         began = min(began, now.before[0].at)

@@ -44,6 +44,7 @@ from episodic_agent.engine.facts.transcripts import (
     over,
     read_messages,
     read_page,
+    shares,
     statements_of,
 )
 from episodic_agent.engine.facts.writing import Vectors, embedded, reworded, write_facts
@@ -292,16 +293,20 @@ class Consolidator:
                     raise
                 why = str(error)
                 say_failed(log, "facts are quoted without a model: %s", error=error)
-        language = self._deps.language
-        statements = [
-            statement
-            for one in group
-            for statement in statements_of(
-                one.observations, one.before, episode_id=one.episode.id, language=language
-            )
-        ]
         with self._deps.store.begin(scope, write=False) as tx:
             there = stored_vectors(tx, self._deps, [o for one in group for o in one.people])
+            heard = [shares(tx, one.observations) for one in group]
+        statements = [
+            statement
+            for one, of_it in zip(group, heard, strict=True)
+            for statement in statements_of(
+                one.observations,
+                one.before,
+                episode_id=one.episode.id,
+                language=self._deps.language,
+                shares=of_it,
+            )
+        ]
         spoken = quoted(self._deps, statements, there)
         return _FactsRead(quotations=spoken, vectors=there, without_model=why)
 

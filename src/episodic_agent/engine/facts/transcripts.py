@@ -1,13 +1,15 @@
 """What facts are read from: episodes with what was said in them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.echo import silenced
 from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES
+from episodic_agent.core.facts.quoting import WORTH_A_VECTOR
+from episodic_agent.core.facts.stating import EVEN, HEARD, chances, lasting, share_of
 from episodic_agent.core.language import fold
 from episodic_agent.core.prompts.quoting import MOST_BEFORE
 from episodic_agent.engine.visibility.hidden import span_of
@@ -17,6 +19,9 @@ from episodic_agent.schemas.facts import Statement
 
 MOST_WAITING: Final = 64  # episodes of which a run takes some
 LOOKED_BACK: Final = 8  # places before an episode at which messages before it are looked for
+MOST_HEARD: Final = 2 * HEARD  # messages read to hear what the talk is like: half of them are replies
+FIRST_MOMENT: Final = datetime.min.replace(tzinfo=UTC)
+NOT_HEARD: Final[Mapping[UUID, float]] = {}
 MOST_READ: Final = 20_000  # characters one run reads; a longer episode is read alone
 
 
@@ -92,7 +97,7 @@ def read_messages(tx: Transaction, thread: UUID, first: int, last: int) -> Seque
     if tx.upkeep.touched([MarkKind.SUPPRESSED], [span_of(tx, thread, first, last)]):
         return ()
     before, spoken = _read(tx, thread, first, last)
-    return statements_of(spoken, before)
+    return statements_of(spoken, before, shares=shares(tx, spoken))
 
 
 def _read(
@@ -105,17 +110,50 @@ def _read(
     return before, here
 
 
+def shares(tx: Transaction, observations: Sequence[Observation]) -> Mapping[UUID, float]:
+    """Return what share of the talk before messages is likely to last, by message.
+
+    Told of those alone that may state something: the talk is read for them, in the order of event time, so
+    that a message read again later is judged by the same.
+    """
+    told = [o for o in observations if is_told(o) and lasting(o.actor, o.text) >= WORTH_A_VECTOR]
+    if not told:
+        return NOT_HEARD
+    until = max(one.at for one in told)
+    most = MOST_HEARD + sum(one.at <= until for one in observations)
+    refs = tx.index.between(FIRST_MOMENT, until, limit=most, newest=True).tolist()
+    heard = {
+        o.id: o for o in (*tx.observations.get(refs).values(), *(o for o in observations if o.at <= until))
+    }
+    order = sorted(filter(is_told, heard.values()), key=lambda o: (o.at, o.thread_id.int, o.seq))
+    places = {one.id: place for place, one in enumerate(order)}
+    result = {}
+    for one in told:
+        earlier = order[max(0, places[one.id] - HEARD) : places[one.id]]
+        result[one.id] = share_of([chance for o in earlier for chance in chances(o.text)])
+    return result
+
+
+def is_told(observation: Observation) -> bool:
+    """Say whether an observation is a message in which somebody says something."""
+    return observation.kind is Kind.MESSAGE and speaks_for_people(observation)
+
+
 def statements_of(
     observations: Sequence[Observation],
     before: Observation | None = None,
     *,
     episode_id: UUID | None = None,
     language: str | None = None,
+    shares: Mapping[UUID, float] = NOT_HEARD,
 ) -> list[Statement]:
-    """Return what people said in messages as facts are read from it: an assumed time dates nothing."""
+    """Return what people said in messages as facts are read from it: an assumed time dates nothing.
+
+    `shares` are those of what lasts in the talk before messages, by message; where there is none it is even.
+    """
     statements = []
     for observation in observations:
-        if speaks_for_people(observation) and observation.kind is Kind.MESSAGE:
+        if is_told(observation):
             statements.append(
                 Statement(
                     observation.text,
@@ -128,6 +166,7 @@ def statements_of(
                     dated=observation.at_source is not TimeSource.ASSUMED,
                     learned_at=observation.received_at,
                     before="" if before is None else before.text,
+                    share=shares.get(observation.id, EVEN),
                 )
             )
         before = observation

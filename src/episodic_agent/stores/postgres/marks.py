@@ -75,14 +75,16 @@ class PostgresMarks(ReplacedTable):
         indexes: dict[int, int] = dict(self._session.rows(sql, (*self._session.keys, bigints(refs))))
         return np.array([indexes.get(ref, _NO_TIME) for ref in limits], dtype=np.int64)
 
-    def between(self, start: datetime, end: datetime, *, limit: int) -> Refs:
+    def between(self, start: datetime, end: datetime, *, limit: int, newest: bool = False) -> Refs:
         """Return refs of observations whose event time lies in [start, end), oldest first, ties by ref."""
+        order = "at DESC, ref DESC" if newest else "at, ref"
         sql = (
             "SELECT ref FROM observation WHERE space = %s AND owner = %s AND at >= %s AND at < %s"
-            " AND erased_at IS NULL ORDER BY at, ref LIMIT %s"
+            f" AND erased_at IS NULL ORDER BY {order} LIMIT %s"
         )
         bindings = (*self._session.keys, to_microseconds(start), to_microseconds(end), limit)
-        return np.array([ref for (ref,) in self._session.rows(sql, bindings)], dtype=np.int64)
+        refs = [ref for (ref,) in self._session.rows(sql, bindings)]
+        return np.array(refs[::-1] if newest else refs, dtype=np.int64)
 
     def episode_marks(
         self, refs: Sequence[int] | Refs, *, covering: bool = False

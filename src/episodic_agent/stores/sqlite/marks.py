@@ -62,14 +62,16 @@ class SqliteMarks(ReplacedTable):
         indexes: dict[int, int] = dict(rows)
         return np.array([indexes.get(ref, _NO_TIME) for ref in limits], dtype=np.int64)
 
-    def between(self, start: datetime, end: datetime, *, limit: int) -> Refs:
+    def between(self, start: datetime, end: datetime, *, limit: int, newest: bool = False) -> Refs:
         """Return refs of observations whose event time lies in [start, end), oldest first, ties by ref."""
+        order = "at DESC, ref DESC" if newest else "at, ref"
         sql = (
             "SELECT ref FROM observation WHERE scope = ? AND at >= ? AND at < ? AND erased_at IS NULL"
-            " ORDER BY at, ref LIMIT ?"
+            f" ORDER BY {order} LIMIT ?"
         )
         bindings = (self._session.number, to_microseconds(start), to_microseconds(end), limit)
-        return np.array([ref for (ref,) in self._session.rows(sql, bindings)], dtype=np.int64)
+        refs = [ref for (ref,) in self._session.rows(sql, bindings)]
+        return np.array(refs[::-1] if newest else refs, dtype=np.int64)
 
     def episode_marks(
         self, refs: Sequence[int] | Refs, *, covering: bool = False
