@@ -79,8 +79,9 @@ class QuotedText:
     """A text that may be told, where it is from, and what it is worth.
 
     `speaker` is "" for the user; a `reply` is an answer, and stands in brackets behind what it answers where
-    both are told, under a name ("assistant", "tool") that no quoted text can begin a line with. `worth` is in log-odds as `relevances` gives them, for every block on the same scale.
-    `sitting` tells which stretch of talk it is of; `quotation` a fact that stands in its speaker's own words.
+    both are told, under a name ("assistant", "tool") that no quoted text can begin a line with. `worth` is in
+    log-odds as `relevances` gives them, for every block on the same scale. `sitting` tells which stretch of
+    talk it is of; `quotation` a fact that stands in its speaker's own words.
     """
 
     block: Block

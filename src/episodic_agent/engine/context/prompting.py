@@ -168,7 +168,7 @@ def _named(lines: Sequence[QuotedText]) -> list[QuotedText]:
 
 
 def _here(now: Situation, max_tokens: int) -> list[QuotedText]:
-    """Return the last messages of this conversation, as many as the budget has room for, the newest worth most.
+    """Return the last messages of this conversation, as many as there is room for, the newest worth most.
 
     A caller who sends this text and the message alone has no other history of it.
     """
