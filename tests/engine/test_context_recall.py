@@ -235,3 +235,10 @@ def test_who_only_thanks_is_told_nothing_of_earlier_talk(memory: Memory, text: s
     talk(memory, 61, ("The kiln is hot", "Let it cool."))
     (line,) = mine(memory).context(text, channel="sms", at=at(61, 5)).items
     assert line.text == "- The kiln is hot (assistant: Let it cool.)"
+
+
+def test_what_was_said_stands_under_the_day_it_was_lived_on(memory: Memory) -> None:
+    evening = "2024-03-09T19:02:00-05:00"  # already the tenth in Greenwich
+    mine(memory).add("Biscuit ate a whole bar of chocolate", timestamp=evening)
+    told = mine(memory).context("When did Biscuit eat chocolate?", at="2024-05-01T12:00:00Z").text
+    assert "2024-03-09\n" in told

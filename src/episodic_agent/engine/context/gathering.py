@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from itertools import pairwise
 from math import log
 from typing import Final
@@ -140,7 +140,7 @@ def gathered(
             None,
             item.seq,
             item.seq,
-            item.at,
+            as_lived(item, item.at),
             float(worth) + added.get(item.thread_id, 0.0),
             speaker=replier(item) or ("" if len(people) < _SEVERAL else item.actor),
             reply=is_reply(item),
@@ -149,6 +149,13 @@ def gathered(
         for item, worth, part in zip(texts, worths.round(6), sitting, strict=True)
     ]
     return quotes, stored
+
+
+def as_lived(observation: Observation, at: datetime) -> datetime:
+    """Return a moment in the local time in which something was said, where that is known: its day is meant."""
+    if observation.utc_offset is None:
+        return at
+    return at.astimezone(timezone(timedelta(seconds=observation.utc_offset)))
 
 
 def replier(observation: Observation) -> str:

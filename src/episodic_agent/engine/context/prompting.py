@@ -25,7 +25,7 @@ from episodic_agent.core.skills import SkillState, present_confidence
 from episodic_agent.core.skills.requests import fit
 from episodic_agent.core.threads import is_reply
 from episodic_agent.engine.chains.ancestry import parents_above
-from episodic_agent.engine.context.gathering import Situation, gathered, link_worth, replier
+from episodic_agent.engine.context.gathering import Situation, as_lived, gathered, link_worth, replier
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.links.linked import NearThread, on_both_sides
 from episodic_agent.engine.recall.facts import best_facts, replaced_words
@@ -362,7 +362,7 @@ def _known(
                 None,
                 proof.seq,
                 proof.seq,
-                fact.valid_at,
+                as_lived(proof, fact.valid_at),
                 worth,
                 quotation=is_quotation(fact),
             )
