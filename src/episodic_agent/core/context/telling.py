@@ -44,7 +44,7 @@ from episodic_agent.schemas.contexts import Context, ContextItem, LineKind
 DROP: Final = 3.2  # log-odds below the best, at a budget of 800
 WIDER: Final = 3.2  # more of it, for each e-fold of the budget
 BAR: Final = -5.35  # log-odds, at a budget of 800 (`context-2027-02`)
-LOWER: Final = 2.0  # of it, for each e-fold of the budget
+LOWER: Final = 3.0  # of it, for each e-fold of the budget: who gives more room minds a line less than a miss
 _FULL: Final = 30  # candidates of a full memory
 _BASE: Final = 800
 LEAST: Final = -9.0  # log-odds below which nothing bears on the message
@@ -126,7 +126,7 @@ def bar(count: int, budget: int) -> float:
     bears on. Of few candidates each is likelier to be meant than judges of full memories can tell.
 
     >>> bar(300, 800), round(bar(300, 2_000), 2), round(bar(3, 800), 2)
-    (-5.35, -7.18, -7.65)
+    (-5.35, -8.1, -7.65)
     """
     return BAR - LOWER * log(max(budget, _BASE) / _BASE) + log(min(max(count, 1), _FULL) / _FULL)
 

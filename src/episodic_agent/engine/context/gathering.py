@@ -152,7 +152,7 @@ def gathered(
 
 
 def as_lived(observation: Observation, at: datetime) -> datetime:
-    """Return a moment in the local time in which something was said, where that is known: its day is meant."""
+    """Return a moment in the local time of who said something, where that is known: its day is meant."""
     if observation.utc_offset is None:
         return at
     return at.astimezone(timezone(timedelta(seconds=observation.utc_offset)))
