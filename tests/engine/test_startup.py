@@ -11,6 +11,7 @@ from episodic_agent import Memory
 
 MOST_AT_OPEN = 150  # of our modules
 MOST_TO_LIST = 215
+MOST_TO_PUT_DOWN = 60
 HEAVY = "numpy onnxruntime tokenizers asyncio"
 OPENED = """
 from episodic_agent import Memory
@@ -23,6 +24,13 @@ try:
     main(["--db", *sys.argv[1:]])
 except SystemExit as leave:
     assert not leave.code
+"""
+HOOKED = """
+import io
+from episodic_agent.faces.cli.main import main
+used = b'{"session_id": "s", "cwd": "/shop", "tool_name": "Bash", "tool_use_id": "t", "tool_input": "ls"}'
+sys.stdin = io.TextIOWrapper(io.BytesIO(used))
+main(["--db", sys.argv[1], "hooks", "run", "PostToolUse", "--user", "ana"])
 """
 REHEARSED = """
 import threading
@@ -93,6 +101,17 @@ def test_a_command_that_embeds_nothing_loads_what_it_lists(database: Path, comma
     count, heavy = loaded(LISTED, database, *command.split())
     assert count <= MOST_TO_LIST
     assert heavy == []
+
+
+def test_a_hook_that_only_puts_something_down_loads_neither_engine_nor_store(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent waits for it at each call of a tool."""
+    monkeypatch.setenv("EPISODIC_CACHE", str(tmp_path))
+    count, heavy = loaded(HOOKED, database)
+    assert count <= MOST_TO_PUT_DOWN
+    assert heavy == []
+    assert len([*tmp_path.glob("hooks/*/*.json")]) == 1
 
 
 def test_a_memory_that_was_warmed_builds_no_word_list_in_a_first_message(database: Path) -> None:

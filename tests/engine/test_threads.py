@@ -132,6 +132,26 @@ def test_a_named_thread_without_a_channel_is_joined_by_its_name_alone(opened: Op
     assert tell(memory, 9_000, thread="notes").turn_count == 2
 
 
+@pytest.mark.parametrize("channel", ["/home/ana/shop", "sms", "default"])
+def test_what_a_program_named_takes_in_nothing_that_names_no_thread(opened: Opened, channel: str) -> None:
+    memory = opened()
+    named = [tell(memory, n / 10, thread=f"session {n}", channel=channel) for n in range(9)]
+    other = tell(memory, 1, "Dentist on Tuesday")
+    reply = tell(memory, 1.1, "Noted.", role="assistant")
+    assert other.id == reply.id
+    assert tell(memory, 2, channel=channel).id == other.id
+    late = tell(memory, -100, "The dentist called", channel=channel)
+    assert {other.id, late.id}.isdisjoint({one.id for one in named})
+    assert mine(memory).context("And?", channel=channel, at=at(3)).thread_id == other.id
+
+
+def test_what_a_user_picked_on_the_web_goes_on_by_sms(opened: Opened) -> None:
+    memory = opened()
+    picked = tell(memory, 0, thread="New York", channel="web")
+    tell(memory, 1, thread="session 7", channel="/home/ana/shop")
+    assert tell(memory, 5, channel="sms").id == picked.id
+
+
 def test_replies_keep_a_thread_alive_and_open_none(opened: Opened) -> None:
     memory = opened()
     first = tell(memory, 0, channel="sms")

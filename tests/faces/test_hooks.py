@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 from builders.commands import Outcome, Run
 
+from episodic_agent import Memory
 from episodic_agent.faces.hooks.agents import AGENTS
-from episodic_agent.faces.hooks.events import read_event
+from episodic_agent.faces.hooks.events import project_of, read_event
+from episodic_agent.faces.hooks.spool import Spool
 
 RECORDED = Path(__file__).parents[1] / "data" / "hooks"
 PROMPT = "The login test is flaky because the clock is mocked in the wrong place"
@@ -82,7 +84,11 @@ def test_the_topic_of_a_session_is_a_line_or_a_sentence_and_says_where_it_is_cut
     prompt: str, topic: str
 ) -> None:
     event = read_event(
-        "claude-code", "UserPromptSubmit", json.dumps({"session_id": "s", "prompt": prompt}), NOW
+        "claude-code",
+        "UserPromptSubmit",
+        json.dumps({"session_id": "s", "prompt": prompt}),
+        NOW,
+        largest=1_000,
     )
     assert event.topic == topic
 
@@ -92,7 +98,8 @@ def test_a_session_is_kept_once_and_the_next_one_is_told_of_it(
     agent: str, run: Run, hook: Hook, tmp_path: Path
 ) -> None:
     events = recorded(agent, tmp_path)
-    for event in [*events[:2], events[1], *events[2:4], events[2], events[3], events[4], events[4]]:
+    named = [event for event in events if "turn_id" in event or "tool_use_id" in event or event is events[4]]
+    for event in [*events[:4], *named, events[4]]:  # what the agent has a name for comes twice
         outcome = hook(event, agent)
         assert (outcome.code, outcome.err) == (0, "")
         assert outcome.out == ""  # nothing is remembered before
@@ -115,13 +122,133 @@ def test_a_session_is_kept_once_and_the_next_one_is_told_of_it(
     assert set(answer) == {"hookEventName", "additionalContext"}  # Codex refuses what it does not know
 
 
-def test_the_same_words_in_a_later_turn_are_another_prompt(run: Run, hook: Hook, tmp_path: Path) -> None:
-    asked = recorded("claude-code", tmp_path)[1] | {"prompt": "go on"}
-    hook(asked)
-    with (tmp_path / "transcript.jsonl").open("a") as file:
-        file.write('{"type": "user"}\n')
-    hook(asked)
+def test_what_is_said_again_in_the_same_words_is_kept_again(run: Run, hook: Hook, tmp_path: Path) -> None:
+    _, asked, used, stopped, _ = recorded("claude-code", tmp_path)
+    del asked["transcript_path"], used["tool_use_id"]
+    for _ in range(3):
+        for event in (asked, used, stopped):
+            hook(event)
+    assert run("stats", "--user", "ana", "--json").json["observations"] == 9
+
+
+def test_an_event_that_was_kept_and_waits_again_is_kept_once(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever keeps it may die before its file is gone."""
+    monkeypatch.setattr("sys.stdin", stdin(json.dumps(recorded("claude-code", tmp_path)[2])))
+    run("hooks", "run", "PostToolUse", "--user", "ana")
+    asked = recorded("claude-code", tmp_path)[1]
+    spool = Spool(next((tmp_path / "cache" / "hooks").iterdir()), ())
+    spool.put(read_event("claude-code", "UserPromptSubmit", json.dumps(asked), NOW, largest=1_000), 1)
+    waiting = {path: path.read_bytes() for path in spool.folder.glob("*.json")}
+    assert run("hooks", "keep", "--user", "ana").out == "2 kept\n"
+    for path, text in waiting.items():
+        path.write_bytes(text)
+    assert run("hooks", "keep", "--user", "ana").out == "2 kept\n"
     assert run("stats", "--user", "ana", "--json").json["observations"] == 2
+
+
+def test_a_text_that_no_memory_takes_is_kept_without_its_middle(
+    run: Run, hook: Hook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EPISODIC_MESSAGE_BYTES", "5000")
+    _, asked, used, stopped, _ = recorded("claude-code", tmp_path)
+    log = "Why does the build fail?\n" + "naïve error\n" * 1_000 + "exit code 3"
+    for event in (
+        asked | {"prompt": log},
+        used | {"tool_input": [{"line": n} for n in range(2_000)], "tool_response": ["y" * 2_000] * 9},
+        stopped | {"last_assistant_message": log},
+    ):
+        outcome = hook(event)
+        assert (outcome.code, outcome.err) == (0, "")
+    kept = [json.loads(line) for line in run("export", "--user", "ana").out.splitlines()]
+    texts = [one["text"] for one in kept if one.get("text", "").startswith("Why does the build fail?")]
+    assert len(texts) == 2
+    for text in texts:
+        assert text.endswith("exit code 3")
+        assert "characters were left out here; a message holds 5,000 bytes …]" in text
+    assert run("stats", "--user", "ana", "--json").json["observations"] == 3
+    assert "last error" not in run("hooks", "status").out
+
+
+def test_a_session_that_ends_closes_its_thread_and_takes_in_nothing_else(
+    run: Run, hook: Hook, tmp_path: Path, database: Path
+) -> None:
+    begun, asked, *_, ended = recorded("claude-code", tmp_path)
+    hook(ended)  # nothing was said: there is no thread to close
+    for event in (begun, asked, ended):
+        hook(event)
+    hook(asked | {"session_id": "goes on", "cwd": "/home/ana/blog"})
+    run("add", "Dentist on Tuesday at 15:00", "--user", "ana")
+    with Memory.open(database, embedder="hashing", resume=False) as memory:
+        threads = memory.user("ana").threads.list()
+    assert [(one.channels, one.status, one.turn_count) for one in threads] == [
+        (("default",), "open", 1),
+        (("/home/ana/blog",), "open", 1),
+        (("/home/ana/shop",), "closed", 1),
+    ]
+    assert "left out" not in run("hooks", "status").out
+
+
+# --- the project -----------------------------------------------------------------------------------------
+
+
+def test_a_folder_is_of_the_repository_it_lies_in(tmp_path: Path, home: Path) -> None:
+    (tmp_path / "shop" / ".git").mkdir(parents=True)
+    (tmp_path / "shop" / "backend").mkdir()
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / ".git").write_text("gitdir: elsewhere")
+    (home / ".git").mkdir()  # who keeps their settings in a repository has other projects beside
+    found = {
+        place: project_of(str(place))
+        for place in (tmp_path / "shop/backend/not there", tmp_path / "tree", home / "notes", home)
+    }
+    assert list(found.values()) == [
+        str(tmp_path / "shop"),
+        str(tmp_path / "tree"),
+        str(home / "notes"),
+        str(home),
+    ]
+    assert project_of(f"{tmp_path}/none/../alone/") == str(tmp_path / "alone")
+
+
+def test_a_session_is_told_the_last_request_and_answer_whole(run: Run, hook: Hook, tmp_path: Path) -> None:
+    begun, asked, used, stopped, ended = recorded("claude-code", tmp_path)
+    request = (
+        "revert it. no retries on charge until we have idempotency keys. Tomás from payments will ask Klarna"
+    )
+    answer = (
+        "Reverted in d00dfee and deployed. charge() has no retry now. "
+        "Orders 88121 and 88127 must be refunded by hand."
+    )
+    hook(asked)
+    hook(asked | {"prompt": request})
+    hook(used)
+    hook(stopped | {"last_assistant_message": answer})
+    hook(ended)
+    told = json.loads(hook(begun | {"cwd": "/home/ana/shop/"}).out)["hookSpecificOutput"]["additionalContext"]
+    assert f"  last request: {request}\n  last answer: {answer}\n" in told
+    hook(asked | {"session_id": "unanswered", "prompt": "x" * 900})
+    told = json.loads(hook(begun).out)["hookSpecificOutput"]["additionalContext"]
+    (line,) = (line for line in told.splitlines() if "last request" in line)
+    assert 550 < len(line) < 650
+    assert "last answer" not in told
+
+
+def test_a_prompt_is_told_of_its_project_and_of_what_is_of_none(run: Run, hook: Hook, tmp_path: Path) -> None:
+    asked = recorded("claude-code", tmp_path)[1]
+    hook(asked | {"prompt": "Pin the version of httpx to 0.27.2 in the lock file"})
+    hook(asked | {"session_id": "b", "cwd": "/home/ana/blog", "prompt": "Pin the version of hugo to 0.126"})
+    run("add", "The version of httpx at work is pinned by Odile", "--user", "ana", "--thread", "chat")
+    question = "Which version of httpx and which version of hugo is pinned?"
+
+    def told(folder: str, prompt: str = question) -> str:
+        return hook(asked | {"session_id": f"asks in {folder}", "cwd": folder, "prompt": prompt}).out
+
+    shop, other = told("/home/ana/shop"), told("/home/ana/elsewhere")
+    assert ("0.27.2" in shop, "0.126" in shop, "Odile" in shop) == (True, False, True)
+    assert ("0.27.2" in other, "0.126" in other, "Odile" in other) == (False, False, True)
+    assert told("/home/ana/shop", "thanks, that is all") == told("/home/ana/shop", "Danke!") == ""
 
 
 def test_an_answer_that_the_event_does_not_hold_is_read_from_the_transcript(
@@ -193,7 +320,10 @@ def test_a_memory_that_cannot_be_opened_costs_no_turn_and_what_was_told_waits(
     outcome = run("hooks", "run", "UserPromptSubmit", "--user", "ana")
     assert (outcome.code, outcome.out) == (0, "")
     assert outcome.err.startswith("episodic hook: ")
-    assert "events that wait: 1" in run("hooks", "status").out
+    shown = run("hooks", "status").out
+    assert "events that wait: 1" in shown
+    assert f"episodic hooks keep --db {database}" in shown
+    assert "--user ana" in shown
     database.unlink()
     run("hooks", "keep", "--user", "ana")
     assert run("stats", "--user", "ana", "--json").json["observations"] == 1
@@ -208,6 +338,27 @@ def test_what_waits_is_nobody_elses_to_read(
     (path,) = (tmp_path / "cache").glob("hooks/*/*.json")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_what_waits_for_a_mistyped_memory_is_listed_and_can_be_kept_in_another(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used = json.dumps(recorded("claude-code", tmp_path)[2])
+    monkeypatch.setattr("sys.stdin", stdin(used))
+    run("hooks", "run", "PostToolUse", "--user", "ana", "--db", str(tmp_path / "memroy.db"))
+    old = tmp_path / "cache" / "hooks" / "of another version"
+    old.mkdir()
+    (old / "1-1.json").write_text("{}")
+    shown = run("hooks", "status", "--json").json
+    assert shown["waiting"] == 2
+    mistyped = next(one for one in shown["memories"] if one["folder"] != str(old))
+    assert (mistyped["waiting"], mistyped["keep"].split()[:3]) == (1, ["episodic", "hooks", "keep"])
+    assert str(tmp_path / "memroy.db") in mistyped["keep"]
+    assert "the next hook there says for which memory" in run("hooks", "status").out
+    kept = run("hooks", "keep", "--from", mistyped["folder"], "--user", "ana")
+    assert (kept.code, kept.out) == (0, "1 kept\n")
+    assert not (tmp_path / "memroy.db").exists()
+    assert run("stats", "--user", "ana", "--json").json["observations"] == 1
 
 
 # --- the settings ----------------------------------------------------------------------------------------

@@ -54,13 +54,33 @@ class ResolutionConformance(StoreFixture):
             begin(tx, "chosen", explicit=True, selected_at=minute(20), last_activity_at=minute(1))
             begin(tx, "web", explicit=True, channels=("web",), last_activity_at=minute(9))
             begin(tx, "robot", modality="step", last_activity_at=minute(10))
-            assert names(tx.threads.list("current", limit=9)) == ["chosen", "web", "silent", "sms"]
-            assert names(tx.threads.list("current", limit=2)) == ["chosen", "web"]
+            picked = ("app", "web")
+            assert names(tx.threads.list("current", picked=picked, limit=9)) == [
+                "chosen",
+                "web",
+                "silent",
+                "sms",
+            ]
+            assert names(tx.threads.list("current", picked=picked, limit=2)) == ["chosen", "web"]
             begin(tx, "before", explicit=True, selected_at=minute(19), last_activity_at=minute(31))
             begin(tx, "busy", last_activity_at=minute(30))
             assert names(tx.threads.list("current", limit=1)) == ["before", "chosen"]
         with store.begin(BO) as tx:
             assert names(tx.threads.list("current", limit=9)) == []
+
+    def test_a_message_goes_on_with_no_named_thread_but_where_users_pick_them(self, store: Store) -> None:
+        given = "web 2026-03-02T10:00:00Z"
+        with store.begin(ANA) as tx:
+            begin(tx, given, explicit=True, channels=("web",), last_activity_at=minute(1))
+            begin(tx, f"{given} (2)", explicit=True, channels=("kiosk",), last_activity_at=minute(2))
+            begin(tx, "on the web", explicit=True, channels=("sms", "web"), last_activity_at=minute(3))
+            begin(tx, "agent:r2", explicit=True, channels=("/home/ana/web",), last_activity_at=minute(4))
+            for n in range(9):  # more than are looked at
+                begin(tx, f"+49 {n}", explicit=True, channels=("sms",), last_activity_at=minute(5 + n))
+        with store.begin(ANA, write=False) as tx:
+            assert names(tx.threads.list("current", limit=8)) == [f"{given} (2)", given]
+            found = names(tx.threads.list("current", picked=("cli", "web"), limit=8))
+            assert found == ["on the web", f"{given} (2)", given]
 
     def test_threads_that_began_by_then_are_found_the_latest_first(self, store: Store) -> None:
         with store.begin(ANA) as tx:

@@ -24,13 +24,16 @@ class Threads(Protocol):
         *,
         ids: Sequence[UUID] | None = None,
         begun: datetime | None = None,
+        picked: Sequence[str] = (),
         limit: int | None = None,
     ) -> Sequence[Thread]:
         """Return threads by last activity, newest first, ties by id, up to a limit.
 
         "current" are those that a message without one may go on with: threads of messages that are open, or
-        closed by silence alone; not those that the caller named and no channel ever reached, unless they
-        were selected. Being selected counts as activity, and the one selected last comes beside the limit.
+        closed by silence alone; not those that a caller named, unless they were selected or something came
+        to them by a channel of `picked`, on which users pick threads. (A name ends with a time where the
+        message that began the thread gave it.) Being selected counts as activity, and the one selected last
+        comes beside the limit.
         "unfinished" is what time may end, longest silent first: open threads nobody chose, and threads whose
         frame holds something. "growing" are all whose frame holds something; "oldest" is every thread by when
         it began, the first one first. `begun` narrows to threads of messages that began by an event time;

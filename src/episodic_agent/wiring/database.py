@@ -4,22 +4,26 @@ import re
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from episodic_agent.errors import InvalidInput
-from episodic_agent.protocols import Store
+from episodic_agent.lazily import module
 from episodic_agent.settings import Settings
-from episodic_agent.stores.sqlite import SqliteStore
-from episodic_agent.stores.sqlite import repair_file as repair_sqlite_file
 from episodic_agent.wiring.process import utc_now
+
+if TYPE_CHECKING:
+    from episodic_agent.protocols import Store
+    from episodic_agent.stores import sqlite
+else:
+    sqlite = module("episodic_agent.stores.sqlite")
 
 SERVERS = ("postgresql", "postgres")  # URL schemes of databases on a server
 
 
-def make_store(url: str, settings: Settings) -> Store:
+def make_store(url: str, settings: Settings) -> "Store":
     """Open the store a URL or path names; InvalidInput names the schemes there are."""
     if not is_server(url):
-        return SqliteStore(database_path(url), synchronous=settings.synchronous)
+        return sqlite.SqliteStore(database_path(url), synchronous=settings.synchronous)
     module, options = _postgres(settings, "store")
     store: Store = module.PostgresStore(url, options)
     return store
@@ -27,7 +31,7 @@ def make_store(url: str, settings: Settings) -> Store:
 
 def repair_file(url: str) -> Sequence[str]:
     """Do what a file needs before it can be opened as a memory; return what was done, a line each."""
-    return [] if is_server(url) else repair_sqlite_file(database_path(url), utc_now())
+    return [] if is_server(url) else sqlite.repair_file(database_path(url), utc_now())
 
 
 def init_database(

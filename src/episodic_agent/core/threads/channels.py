@@ -78,6 +78,15 @@ class Channels:
         tables = (self.by_channel, self.by_user, self.by_user_channel)
         return max([self.timeout, *(timeout for table in tables for timeout in table.values())])
 
+    @property
+    def explicit(self) -> tuple[str, ...]:
+        """Return the channels known by name on which the user chooses the thread.
+
+        >>> Channels(kinds={"Portal": ChannelKind.EXPLICIT, "web": ChannelKind.IMPLICIT}).explicit
+        ('app', 'cli', 'mobile', 'portal')
+        """
+        return tuple(sorted(name for name in {**KINDS, **self.kinds} if self.is_explicit(name)))
+
     def is_explicit(self, channel: str | None) -> bool:
         """Tell whether the user chooses the thread on this channel."""
         return self.kind(channel) is ChannelKind.EXPLICIT

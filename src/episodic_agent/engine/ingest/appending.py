@@ -226,7 +226,8 @@ class Ingest:
         if not any(is_agent(one.item) for one in new):
             return [self._marked(one, by_form(one.item)) for one in new]
         with self._deps.store.begin(scope, write=False) as tx:
-            listening = Listening(tx, before, self._deps.clock(), self._deps.recently_shown.of(scope))
+            shown, picked = self._deps.recently_shown.of(scope), self._deps.channels.explicit
+            listening = Listening(tx, before, self._deps.clock(), shown, picked)
             marked = []
             for prepared in new:
                 marked.append(self._marked(prepared, listening.hear(prepared)))

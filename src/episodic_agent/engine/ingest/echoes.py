@@ -106,9 +106,12 @@ class Listening:
         earlier: Sequence[OnTheWay],
         now: datetime,
         texts: Sequence[ShownText] = (),
+        picked: Sequence[str] = (),
     ) -> None:
+        """Take texts that were shown lately, and the channels on which users pick threads."""
         self._tx = tx
         self._now = now
+        self._picked = picked
         self._recently_shown = texts
         self._passing = list(earlier)
         self._places: dict[str | None, _EchoThread] = {}
@@ -202,7 +205,7 @@ class Listening:
 
     def _look_up(self, origin: str | None) -> _EchoThread:
         tx = self._tx
-        current = tx.threads.list("current", limit=1) if origin is None else ()
+        current = tx.threads.list("current", picked=self._picked, limit=1) if origin is None else ()
         thread = current[0] if current else None if origin is None else tx.threads.get(origin)
         if thread is None:
             return _EchoThread()

@@ -5,7 +5,7 @@ decision of type `thread`, except that a message went on with the current thread
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
@@ -110,14 +110,15 @@ class Placement:
         return identity
 
     def _candidates(self, items: Sequence[tuple[Item, datetime]]) -> Iterator[Thread]:
-        current = self._tx.threads.list("current", limit=_NEAREST)
+        picked = self._channels.explicit
+        current = self._tx.threads.list("current", picked=picked, limit=_NEAREST)
         seen = {thread.id for thread in current}
         yield from current
         if not self._looks_back(current, items):
             return
         latest = max(at for _, at in items) + self._channels.longest
         for thread in self._tx.threads.list(begun=latest, limit=_EARLIER):
-            if thread.id not in seen and is_shared(thread):
+            if thread.id not in seen and is_shared(thread, picked):
                 yield thread
 
     def _looks_back(self, current: Sequence[Thread], items: Sequence[tuple[Item, datetime]]) -> bool:
@@ -184,9 +185,15 @@ def _naming(thread: UUID) -> UUID:
     return decision_id(thread, f"{THREAD}-{NAMED}")
 
 
-def is_shared(thread: Thread) -> bool:
-    """Tell whether a message without a thread may join it: not what only its caller's name leads to."""
-    return not (thread.explicit and not thread.channels and thread.selected_at is None)
+def is_shared(thread: Thread, picked: Collection[str]) -> bool:
+    """Tell whether a message without a thread may join it: not what only its caller's name leads to.
+
+    That is a thread which a program named, for a session of its own, say. On the channels of `picked` it is
+    the user who picks threads, and who goes on with one elsewhere.
+    """
+    if thread.selected_at is not None or not thread.explicit:
+        return True
+    return bool(thread.channels) and (is_unnamed(thread) or any(c in picked for c in thread.channels))
 
 
 def lapsed(tx: Transaction, channels: Channels, thread: Thread, first: Observation) -> Thread:

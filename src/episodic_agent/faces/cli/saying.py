@@ -10,7 +10,7 @@ from typing import Final
 
 import click
 
-from episodic_agent.core.language import escaped, visible
+from episodic_agent.showing import escaped, visible
 
 REFUSED: Final = 130  # the exit code of who was asked and did not want it
 WIDE: Final = 120  # columns where there is no terminal to ask

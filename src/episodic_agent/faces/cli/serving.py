@@ -5,6 +5,7 @@ gives while everything else loads.
 """
 
 import hashlib
+import shlex
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -280,10 +281,12 @@ def status(app: App, as_json: bool) -> None:
         commands = settings_file.installed(path)
         missing = [event for event in coding.events if event not in commands]
         listed.append({"agent": coding.name, "file": str(path), "commands": commands, "missing": missing})
-    waiting = sum(1 for _ in (cache / spools.FOLDER).glob("*/*.json"))
+    memories = [_shown_waiting(one) for one in spools.waiting_everywhere(cache)]
+    waiting = sum(one["waiting"] for one in memories)
     last_error = spools.last_error(cache)
     if as_json:
-        print_json({"agents": listed, "waiting": waiting, "last_error": last_error})
+        shown = {"agents": listed, "waiting": waiting, "memories": memories, "last_error": last_error}
+        print_json(shown)
         return
     for entry in listed:
         state = "no hooks" if not entry["commands"] else "hooks" if not entry["missing"] else "some hooks"
@@ -291,6 +294,10 @@ def status(app: App, as_json: bool) -> None:
         for event, command in entry["commands"].items():
             tell(f"  {event}: {command}")
     tell(f"events that wait: {waiting}")
+    for place in memories:
+        keeping = place["keep"]
+        remedy = f"keep them: {keeping}" if keeping else "the next hook there says for which memory"
+        tell(f"  {place['waiting']} in {place['folder']}; {remedy}")
     if last_error:
         tell(f"last error: {last_error}")
 
@@ -315,6 +322,7 @@ def run_hook(app: App, event: str, agent: str, user: str | None) -> None:
             opened=lambda answer: _answered(app, name, answer),
             detach=lambda: running.detach(["hooks", "keep", *_opening(app), "--user", name]),
             now=wiring.utc_now,
+            largest=wiring.load_settings().message_bytes,
         )
 
     answer = running.unbroken(act, cache=_cache(), now=wiring.utc_now, say=say)
@@ -323,15 +331,23 @@ def run_hook(app: App, event: str, agent: str, user: str | None) -> None:
 
 
 @hooks.command()
+@click.option(
+    "--from",
+    "folder",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Keep here what waits in FOLDER for another memory (`hooks status` lists folders).",
+)
 @_user
 @click.pass_obj
-def keep(app: App, user: str | None) -> None:
+def keep(app: App, folder: Path | None, user: str | None) -> None:
     """Keep the events that wait, as the process does that a hook leaves behind."""
 
     def act() -> str:
         name = _whose(app, user)
+        spool = _spool(app, name) if folder is None else spools.Spool(folder, ())
         with app.memory(create=True, resume=True) as memory:
-            count = running.keep(memory.user(name, new=True), _spool(app, name), _report)
+            count = running.keep(memory.user(name, new=True), spool, _report)
         return f"{count} kept"
 
     tell(running.unbroken(act, cache=_cache(), now=wiring.utc_now, say=say))
@@ -353,7 +369,16 @@ def _cache() -> Path:
 
 def _spool(app: App, name: str) -> "spools.Spool":
     key = f"{_absolute(app)}\n{name}".encode()
-    return spools.Spool(_cache(), hashlib.blake2b(key, digest_size=8).hexdigest())
+    opening = [*_opening(app), "--user", name]
+    folder = _cache() / spools.FOLDER / hashlib.blake2b(key, digest_size=8).hexdigest()
+    return spools.Spool(folder, opening)
+
+
+def _shown_waiting(events: "spools.WaitingEvents") -> dict[str, Any]:
+    """Return what waits for one memory as it is shown, with the command that keeps it."""
+    words = [wiring.without_password(word) if wiring.is_server(word) else word for word in events.opening]
+    keeping = shlex.join(["episodic", "hooks", "keep", *words]) if words else ""
+    return {"folder": str(events.folder), "waiting": events.count, "keep": keeping}
 
 
 def _absolute(app: App) -> str:

@@ -3,8 +3,10 @@
 **Rules of the room.**
 1. An agent's turn is never broken: `running.py` answers with success whatever happens, and logs what did.
 2. Nobody waits for memory but who asks it something: what an agent only tells is put down in a spool
-   (`spool.py`), a file an event, and kept by a process of its own, in order.
-3. An event that comes twice is kept once: its name is made of what the agent calls it (`events.py`).
+   (`spool.py`), a file an event, and kept by a process of its own, in order. Until then nothing of the
+   engine is loaded: what is told stands in `telling.py`, imported at its first use.
+3. An event that comes twice is kept once: what waits carries its name, the agent's own or one given when it
+   was put down, never its words (`events.py`). The same words said again are kept again.
 4. A user's settings are theirs: entries of ours are added and taken out, all else stays to the byte
    (`settings_file.py`). What is damaged is refused, never mended.
 

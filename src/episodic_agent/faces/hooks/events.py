@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from episodic_agent.errors import InvalidInput
 START, PROMPT, TOOL, STOP, END = "SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd"
 ANSWERED: Final = (START, PROMPT)  # the agent waits for what is to be told
 LONGEST: Final = 2_000  # characters of one text in what a tool was asked or answered
+MANY: Final = 8  # parts of a message that what a tool was asked, or answered, may take together
+ROOM: Final = 200  # bytes for the words that say what was left out of a text
 LONGEST_TOPIC: Final = 80  # characters of a session's topic
 _SENTENCE: Final = re.compile(rf".{{20,{LONGEST_TOPIC - 1}}}?[.?!](?=\s)")  # a greeting alone is no topic
 _TAIL: Final = 200_000  # bytes of a transcript in which its last answer is looked for
@@ -56,8 +59,11 @@ class AgentEvent:
         return sentence[0].rstrip(".") if sentence else f"{line[: LONGEST_TOPIC - 1].rsplit(' ', 1)[0]}…"
 
 
-def read_event(agent: str, kind: str, text: str, now: datetime) -> AgentEvent:
-    """Read the JSON that an agent hands to a hook; InvalidInput for what is none, or names no session."""
+def read_event(agent: str, kind: str, text: str, now: datetime, *, largest: int) -> AgentEvent:
+    """Read the JSON that an agent hands to a hook; InvalidInput for what is none, or names no session.
+
+    Texts of more than `largest` bytes, which no memory would take, are shortened in their middle.
+    """
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -65,49 +71,72 @@ def read_event(agent: str, kind: str, text: str, now: datetime) -> AgentEvent:
     session = fields.get("session_id") if isinstance(fields, dict) else None
     if not isinstance(session, str) or not session.strip():
         raise InvalidInput(f"{kind} of {agent} names no session_id")
-    project, at = str(fields.get("cwd") or ""), now.isoformat()
-    return AgentEvent(agent, kind, session, project, at, _item(kind, fields, at))
+    project, at = project_of(str(fields.get("cwd") or "")), now.isoformat()
+    return AgentEvent(agent, kind, session, project, at, _item(kind, fields, at, largest))
 
 
-def _item(kind: str, fields: Mapping[str, Any], at: str) -> Mapping[str, Any] | None:
+def project_of(folder: str) -> str:
+    """Return the project that a folder is of: the root of its repository, else the folder itself.
+
+    The home folder is the project of no other one: who keeps their settings in a repository there has not
+    one project. Nothing of the folder need exist.
+
+    >>> project_of("/nowhere/shop/../shop/"), project_of("")
+    ('/nowhere/shop', '')
+    """
+    if not folder.strip():
+        return ""
+    own = Path(os.path.normpath(folder))
+    home = Path.home()
+    for path in (own, *own.parents):
+        if path == home and path != own:
+            break
+        if os.path.exists(path / ".git"):  # a folder, or a file in a worktree; what may not be read is none
+            return str(path)
+    return str(own)
+
+
+def _item(kind: str, fields: Mapping[str, Any], at: str, largest: int) -> Mapping[str, Any] | None:
     if kind == TOOL:
-        return _tool(fields, at)
+        return _tool(fields, at, largest)
     text = {PROMPT: fields.get("prompt"), STOP: _last_answer(fields)}.get(kind)
     if not isinstance(text, str) or not text.strip():
         return None
     role = "user" if kind == PROMPT else "assistant"
-    return {"role": role, "content": text, "id": f"{kind}:{_place(fields)}:{_digest(text)}", "timestamp": at}
+    name = f"{kind}:{_turn(fields, text) or _own_name()}"
+    return {"role": role, "content": _fitting(text, largest), "id": name, "timestamp": at}
 
 
-def _tool(fields: Mapping[str, Any], at: str) -> Mapping[str, Any] | None:
+def _tool(fields: Mapping[str, Any], at: str, largest: int) -> Mapping[str, Any] | None:
     name = fields.get("tool_name")
     if not isinstance(name, str) or not name:
         return None
-    asked, answer = _shortened(fields.get("tool_input")), _shortened(fields.get("tool_response"))
-    identity = fields.get("tool_use_id") or _digest(json.dumps([_place(fields), name, asked, answer]))
+    asked, answer = (_brief(fields.get(field), largest) for field in ("tool_input", "tool_response"))
     return {
         "role": "tool",
         "name": name,
         "arguments": asked,
         "result": answer if answer is not None else "",
-        "id": f"{TOOL}:{identity}",
+        "id": f"{TOOL}:{fields.get('tool_use_id') or _own_name()}",
         "timestamp": at,
     }
 
 
-def _place(fields: Mapping[str, Any]) -> str:
-    """Return where in its session an event is: the agent's id of the turn, else how long the transcript is.
+def _turn(fields: Mapping[str, Any], text: str) -> str:
+    """Return the agent's own id of the turn, with what was said in it; "" where it gives none.
 
-    A prompt may be given twice in the same words; between the two the transcript has grown.
+    A turn may hold several prompts and answers, so that its id alone names none of them.
     """
-    for name in ("turn_id", "prompt_id"):
-        if isinstance(fields.get(name), str):
-            return str(fields[name])
-    path = fields.get("transcript_path")
-    try:
-        return str(Path(path).stat().st_size) if isinstance(path, str) else "0"
-    except OSError:
-        return "0"
+    ids = (fields.get(name) for name in ("turn_id", "prompt_id"))
+    return next((f"{one}:{_digest(text)}" for one in ids if isinstance(one, str) and one), "")
+
+
+def _own_name() -> str:
+    """Return a name for an event that its agent gives none: it waits under it, however often it is kept.
+
+    Its words are no name. "Run the tests" is said again and again, and meant each time.
+    """
+    return os.urandom(8).hex()
 
 
 def _last_answer(fields: Mapping[str, Any]) -> str | None:
@@ -138,6 +167,35 @@ def _answer_in(line: str) -> str:
         return "\n".join(b["text"] for b in blocks if b.get("type") == "text").strip()
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return ""
+
+
+def _fitting(text: str, largest: int) -> str:
+    """Return a text that a message can hold: where it is larger, its beginning, its end and what is missing.
+
+    >>> short = _fitting("x" * 5_000, 1_000)
+    >>> len(short) <= 1_000, short[398:474]
+    (True, 'xx\\n[… 4,200 characters were left out here; a message holds 1,000 bytes …]\\nxx')
+    """
+    if len(text) * 4 <= largest:  # no character takes more bytes
+        return text
+    encoded = text.encode("utf-8", "replace")
+    if len(encoded) <= largest:
+        return text
+    half = max(0, largest - ROOM) // 2
+    head = encoded[:half].decode("utf-8", "ignore")
+    tail = encoded[len(encoded) - half :].decode("utf-8", "ignore")
+    missing = len(text) - len(head) - len(tail)
+    note = f"[… {missing:,} characters were left out here; a message holds {largest:,} bytes …]"
+    return f"{head}\n{note}\n{tail}"
+
+
+def _brief(value: Any, largest: int) -> Any:
+    """Return what a tool was asked or answered, shortened; of very many parts, a text of their JSON."""
+    brief = _shortened(value)
+    encoded = json.dumps(brief, ensure_ascii=False)
+    if len(encoded) * MANY <= largest:
+        return brief
+    return _fitting(encoded, min(largest // MANY, 4 * LONGEST))
 
 
 def _shortened(value: Any) -> Any:

@@ -4,22 +4,24 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from episodic_agent.core.context.quoting import quoted, shown_name
-from episodic_agent.core.echo import marked
-from episodic_agent.engine.user import UserMemory
-from episodic_agent.errors import EpisodicError
+from episodic_agent.errors import EpisodicError, NotFound
 from episodic_agent.faces.hooks.events import ANSWERED, END, PROMPT, START, TOOL, AgentEvent, read_event
 from episodic_agent.faces.hooks.spool import Spool, log_error
-from episodic_agent.faces.recalling import recalled
+from episodic_agent.lazily import module
 
-RECENT: Final = 5  # episodes of the project that a session's beginning is told of
+if TYPE_CHECKING:
+    from episodic_agent.engine.user import UserMemory
+    from episodic_agent.faces.hooks import telling
+else:
+    telling = module("episodic_agent.faces.hooks.telling")  # an agent waits while a tool's answer is put down
+
 MOST_OPEN: Final = 10_000  # sessions that may be open at once, of agents that never say that one ends
-LONGEST: Final = 300  # characters of an episode's summary there
-Open = Callable[[Callable[[UserMemory], str]], str]
+Open = Callable[[Callable[["UserMemory"], str]], str]
 
 
 def run(
@@ -31,16 +33,18 @@ def run(
     opened: Open,
     detach: Callable[[], object],
     now: Callable[[], datetime],
+    largest: int,
 ) -> str:
     """Handle one event and return what is to be printed for the agent, "" for nothing.
 
-    `opened` hands the memory to a function; `detach` starts the process that keeps what waits.
+    `opened` hands the memory to a function; `detach` starts the process that keeps what waits. No text of
+    more than `largest` bytes is kept whole.
     """
     at = now()
-    event = read_event(agent, kind, text, at)
+    event = read_event(agent, kind, text, at, largest=largest)
     if event.item is not None or kind == END:
         spool.put(event, int(at.timestamp() * 1e9))
-    answer = opened(lambda memory: answered(memory, event)) if kind in ANSWERED else ""
+    answer = opened(lambda memory: telling.answered(memory, event)) if kind in ANSWERED else ""
     if kind not in (START, TOOL):  # a tool's answer waits for the end of its turn
         detach()
     if not answer:
@@ -49,32 +53,7 @@ def run(
     return json.dumps({"hookSpecificOutput": told_to_model}, ensure_ascii=False)
 
 
-def answered(memory: UserMemory, event: AgentEvent) -> str:
-    """Return what the agent should know now; "" where nobody remembers anything that bears on it."""
-    if memory.missing:
-        return ""
-    if event.kind == START:
-        return _beginning(memory, event)
-    return recalled(memory, event.text, thread=event.thread) if event.kind == PROMPT and event.text else ""
-
-
-def _beginning(memory: UserMemory, event: AgentEvent) -> str:
-    """Return what was done last in the project, the newest last."""
-    if not event.project:
-        return ""
-    cards = memory.episodes.list(channel=event.project, limit=RECENT)
-    lines = [
-        f"- {card.start_at:%Y-%m-%d}: {quoted(card.heading, LONGEST)}"
-        + (f". {quoted(card.summary, LONGEST)}" if card.summary else "")
-        for card in cards
-        if not card.hidden
-    ]
-    if not lines:
-        return ""
-    return marked("\n".join([f"What was done last in {shown_name(Path(event.project).name)}:", *lines]))
-
-
-def keep(memory: UserMemory, spool: Spool, report: Callable[[str], object]) -> int:
+def keep(memory: "UserMemory", spool: Spool, report: Callable[[str], object]) -> int:
     """Keep all events that wait, in order, and return how many; each leaves its file once it is durable.
 
     What the memory refuses for good is reported and left out, so that it does not hold up what follows.
@@ -92,12 +71,15 @@ def keep(memory: UserMemory, spool: Spool, report: Callable[[str], object]) -> i
     return count
 
 
-def _keep(memory: UserMemory, event: AgentEvent) -> None:
+def _keep(memory: "UserMemory", event: AgentEvent) -> None:
     if event.kind == END:
-        sessions = [] if memory.missing else memory.sessions.list(state="open", limit=MOST_OPEN)
-        for session in sessions:
+        if memory.missing:
+            return
+        for session in memory.sessions.list(state="open", limit=MOST_OPEN):
             if session.key == event.thread:
                 memory.sessions.end(session.id)
+        with suppress(NotFound):  # nothing was said in it
+            memory.threads.close(event.thread)
         return
     if event.kind == PROMPT:  # the same key again is the same session
         memory.sessions.start(

@@ -2,8 +2,8 @@
 
 import json
 import os
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
@@ -12,23 +12,24 @@ from episodic_agent.faces.hooks.events import AgentEvent
 
 FOLDER: Final = "hooks"  # in the cache folder
 LOG: Final = "hooks.log"
+OPENING: Final = "opening"  # in a spool's folder: the options that open the memory its events wait for
 LONGEST_LOG: Final = 100_000  # bytes; a longer one begins anew
 
 
 class Spool:
     """The events of one memory and user that wait, in a folder of their own."""
 
-    def __init__(self, cache: Path, name: str) -> None:
-        self.folder = cache / FOLDER / name
+    def __init__(self, folder: Path, opening: Sequence[str]) -> None:
+        """Take the options that open the memory and name the user, for whoever asks what waits."""
+        self.folder = folder
+        self.opening = [*opening]
 
     def put(self, event: AgentEvent, order: int) -> None:
         """Put an event down; `order` is when it came, in nanoseconds. It is there whole or not at all."""
         private.make_folder(self.folder)
-        path = self.folder / f"{order:020d}-{os.getpid()}.json"
-        fresh = path.with_suffix(".new")
-        with private.opened(fresh) as file:
-            file.write(json.dumps(asdict(event)).encode())
-        fresh.replace(path)
+        if not (self.folder / OPENING).exists():
+            _write(self.folder / OPENING, json.dumps(self.opening))
+        _write(self.folder / f"{order:020d}-{os.getpid()}.json", json.dumps(asdict(event)))
 
     def waiting(self) -> Iterator[tuple[Path, AgentEvent]]:
         """Yield what waits, the first one first, with its file; another process may have taken some."""
@@ -42,9 +43,39 @@ class Spool:
                 continue
             yield path, event
 
-    def count(self) -> int:
-        """Return how many events wait."""
-        return sum(1 for _ in self.folder.glob("*.json"))
+
+@dataclass(frozen=True, slots=True)
+class WaitingEvents:
+    """How many events wait in a folder, and the options that open their memory: () where none are known."""
+
+    folder: Path
+    count: int
+    opening: Sequence[str]
+
+
+def waiting_everywhere(cache: Path) -> list[WaitingEvents]:
+    """Return what waits for each memory and user, by folder."""
+    places = []
+    for folder in sorted(path for path in (cache / FOLDER).glob("*") if path.is_dir()):
+        if count := sum(1 for _ in folder.glob("*.json")):
+            places.append(WaitingEvents(folder, count, _opening(folder)))
+    return places
+
+
+def _opening(folder: Path) -> Sequence[str]:
+    try:
+        words = json.loads((folder / OPENING).read_bytes())
+    except (OSError, ValueError):  # of another version, or damaged
+        return ()
+    return tuple(map(str, words)) if isinstance(words, list) else ()
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file at once or not at all."""
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
+    with private.opened(fresh) as file:
+        file.write(text.encode())
+    fresh.replace(path)
 
 
 def log_error(cache: Path, line: str) -> None:

@@ -21,7 +21,7 @@ from episodic_agent.stores.postgres.places import PostgresStays
 from episodic_agent.stores.postgres.server.batches import byteas
 from episodic_agent.stores.postgres.server.session import EACH, PostgresSession
 from episodic_agent.stores.postgres.server.text import read_columns
-from episodic_agent.stores.tables.threads import ThreadTable
+from episodic_agent.stores.tables.threads import UNNAMED, ThreadTable
 
 _THREADS: Final = EACH.format(f"SELECT {THREAD} FROM thread WHERE space = %s AND owner = %s")
 _INSERT_THREAD: Final = (
@@ -31,15 +31,21 @@ _INSERT_THREAD: Final = (
 _CONTINUABLE: Final = (
     f"SELECT {THREAD} FROM thread WHERE space = %s AND owner = %s AND modality = 'message'"
     " AND (status = 'open' OR closed_for = 'inactivity')"
-    " AND NOT (explicit AND channels = '[]' AND selected_at IS NULL)"
 )
+# What a caller named is joined by its name alone, unless users pick threads on a channel it was reached by.
+_SHARED: Final = (
+    f"{_CONTINUABLE} AND selected_at IS NULL"
+    f" AND (NOT explicit OR channels <> '[]' AND ({UNNAMED.replace('%', '%%')}"
+    " OR EXISTS (SELECT 1 FROM jsonb_array_elements_text(channels::jsonb) AS c WHERE c = ANY(%s))))"
+)
+_SELECTED: Final = f"{_CONTINUABLE} AND selected_at IS NOT NULL"
 # What nobody selected is read off the index of activity; what somebody did is rarely more than a few.
 _ACTIVE: Final = " ORDER BY greatest(last_activity_at, coalesce(selected_at, last_activity_at)) DESC, id"
 _CURRENT: Final = (
     "SELECT * FROM ((SELECT * FROM"
-    f" (({_CONTINUABLE} AND selected_at IS NULL ORDER BY last_activity_at DESC, id LIMIT %s)"
-    f" UNION ALL ({_CONTINUABLE} AND selected_at IS NOT NULL)) AS t{_ACTIVE} LIMIT %s)"
-    f" UNION ({_CONTINUABLE} AND selected_at IS NOT NULL ORDER BY selected_at DESC, id DESC LIMIT 1)) AS u"
+    f" (({_SHARED} ORDER BY last_activity_at DESC, id LIMIT %s)"
+    f" UNION ALL ({_SELECTED})) AS t{_ACTIVE} LIMIT %s)"
+    f" UNION ({_SELECTED} ORDER BY selected_at DESC, id DESC LIMIT 1)) AS u"
     f"{_ACTIVE}"
 )
 
@@ -58,9 +64,9 @@ class PostgresThreads(PostgresActors, PostgresLinks, PostgresStays, ThreadTable)
         binary = byteas([identity.bytes for identity in dict.fromkeys(ids)])
         return self._columns(_THREADS, (binary, *self._session.keys))
 
-    def _current(self, limit: int | None) -> Sequence[tuple[Any, ...]]:
+    def _current(self, picked: Sequence[str], limit: int | None) -> Sequence[tuple[Any, ...]]:
         keys = self._session.keys
-        return self._columns(_CURRENT, (*keys, limit, *keys, limit, *keys))
+        return self._columns(_CURRENT, (*keys, [*picked], limit, *keys, limit, *keys))
 
     def _begun(self, until: int, limit: int | None) -> Sequence[tuple[Any, ...]]:
         sql = (

@@ -12,11 +12,12 @@ from episodic_agent.stores.nouns import (
     changing_columns,
     columns_of,
 )
+from episodic_agent.stores.rows import to_json
 from episodic_agent.stores.sqlite.erasing import SqliteActors
 from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_list
 from episodic_agent.stores.sqlite.links import SqliteLinks
 from episodic_agent.stores.sqlite.places import SqliteStays
-from episodic_agent.stores.tables.threads import ThreadTable
+from episodic_agent.stores.tables.threads import UNNAMED, ThreadTable
 
 _INSERT_THREAD: Final = (
     f"INSERT INTO thread (scope, id, origin, {CHANGING})"
@@ -25,16 +26,20 @@ _INSERT_THREAD: Final = (
 _CONTINUABLE: Final = (
     f"SELECT {THREAD} FROM thread WHERE scope = ? AND modality = 'message'"
     " AND (status = 'open' OR closed_for = 'inactivity')"
-    " AND NOT (explicit AND channels = '[]' AND selected_at IS NULL)"
 )
+# What a caller named is joined by its name alone, unless users pick threads on a channel it was reached by.
+_SHARED: Final = (
+    f"{_CONTINUABLE} AND selected_at IS NULL AND (NOT explicit OR channels <> '[]' AND ({UNNAMED}"
+    " OR EXISTS (SELECT 1 FROM json_each(channels) c WHERE c.value IN (SELECT value FROM json_each(?)))))"
+)
+_SELECTED: Final = f"{_CONTINUABLE} AND selected_at IS NOT NULL"
 # What nobody selected is read off the index of activity; what somebody did is rarely more than a few.
 _ACTIVE: Final = " ORDER BY max(last_activity_at, ifnull(selected_at, last_activity_at)) DESC, id"
 _CURRENT: Final = (
-    f"SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM ({_CONTINUABLE} AND selected_at IS NULL"
+    f"SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM ({_SHARED}"
     " ORDER BY last_activity_at DESC, id LIMIT ?)"
-    f" UNION ALL {_CONTINUABLE} AND selected_at IS NOT NULL){_ACTIVE} LIMIT ?)"
-    f" UNION SELECT * FROM ({_CONTINUABLE} AND selected_at IS NOT NULL"
-    f" ORDER BY selected_at DESC, id DESC LIMIT 1)){_ACTIVE}"
+    f" UNION ALL {_SELECTED}){_ACTIVE} LIMIT ?)"
+    f" UNION SELECT * FROM ({_SELECTED} ORDER BY selected_at DESC, id DESC LIMIT 1)){_ACTIVE}"
 )
 
 
@@ -51,9 +56,9 @@ class SqliteThreads(SqliteActors, SqliteLinks, SqliteStays, ThreadTable):
         )
         return self._session.rows(sql, (id_list(ids), self._session.number))
 
-    def _current(self, limit: int | None) -> Sequence[tuple[Any, ...]]:
+    def _current(self, picked: Sequence[str], limit: int | None) -> Sequence[tuple[Any, ...]]:
         scope, most = self._session.number, -1 if limit is None else limit
-        return self._session.rows(_CURRENT, (scope, most, scope, most, scope))
+        return self._session.rows(_CURRENT, (scope, to_json(picked), most, scope, most, scope))
 
     def _begun(self, until: int, limit: int | None) -> Sequence[tuple[Any, ...]]:
         sql = (

@@ -40,6 +40,8 @@ _SAVE: Final = (
     f"UPDATE thread SET {', '.join(f'{name} = :{name}' for name in CHANGING.split(', '))}"
     " WHERE :mine AND number = :number"
 )
+# The name that the message gave which began a thread (`is_unnamed` in the engine): it ends with a time.
+UNNAMED: Final = "(origin LIKE '% ____-__-__T__:__:__Z' OR origin LIKE '% ____-__-__T__:__:__Z (%)')"
 _NEW_FRAME: Final = f"INSERT INTO frame (:keys, thread, {FRAME}) VALUES (:own, :thread, {placed(FRAME)})"
 _FRAMED: Final = FRAME.removesuffix(", version")
 _SAVE_FRAME: Final = (
@@ -67,6 +69,7 @@ class ThreadTable(DroppingTable, LinkTable):
         *,
         ids: Sequence[UUID] | None = None,
         begun: datetime | None = None,
+        picked: Sequence[str] = (),
         limit: int | None = None,
     ) -> Sequence[Thread]:
         """Return the threads that are asked for, as the port says."""
@@ -75,7 +78,7 @@ class ThreadTable(DroppingTable, LinkTable):
         elif begun is not None:
             results = self._begun(to_microseconds(begun), limit)
         elif which == "current":
-            results = self._current(limit)
+            results = self._current(picked, limit)
         elif which == "unfinished":
             results = self._session.read(_UNFINISHED)
         else:
@@ -97,7 +100,7 @@ class ThreadTable(DroppingTable, LinkTable):
         """Look up threads of messages that began by a time, by last activity, newest first."""
 
     @abstractmethod
-    def _current(self, limit: int | None) -> Sequence[tuple[Any, ...]]:
+    def _current(self, picked: Sequence[str], limit: int | None) -> Sequence[tuple[Any, ...]]:
         """Look up the threads that a message may go on with."""
 
     def number(self, thread_id: UUID) -> int:
