@@ -143,8 +143,8 @@ def _arc(
     rows = [own[c.id] for c in setting.members[root]]
     chains = len(setting.members)
     weights = {t: math.log((chains + 1.0) / (setting.holders.get(t, 0) + 0.5)) for t in new.terms}
-    total = sum(weights.values())
-    shared = sum(weights[t] for t in new.terms & setting.terms[root])
+    total = math.fsum(weights.values())  # in whatever order a set is gone through
+    shared = math.fsum(weights[t] for t in new.terms & setting.terms[root])
     values = {
         "arc_link": max(row["link"] for row in rows),
         "arc_rare": shared / total if total > 0.0 else 0.0,
