@@ -1160,6 +1160,8 @@ export interface UserMemoryErasures {
   list(asked?: { observation?: string | null; episode?: string | null; thread?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<ErasurePage>;
   /** Return those of these strings that the database still holds beside observations that are kept */
   residue(asked: { texts: string[] }): Promise<PageStr>;
+  /** Return the user's observations that are kept and hold one of these strings to the letter */
+  repeats(asked: { texts: string[] }): Promise<PageUuid>;
 }
 
 export interface UserMemoryFacts {

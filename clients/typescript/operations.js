@@ -652,6 +652,10 @@ export default {
    "method": "POST",
    "path": "/v1/users/{user}/erasures/residue"
   },
+  "erasures.repeats": {
+   "method": "POST",
+   "path": "/v1/users/{user}/erasures/repeats"
+  },
   "eraseUser": {
    "method": "DELETE",
    "path": "/v1/users/{user}",

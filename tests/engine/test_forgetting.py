@@ -1,5 +1,7 @@
 """Forgetting end to end: after an erasure no text, vector, word or sentence made of it is left anywhere (I12)."""
 
+import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from datetime import timedelta
@@ -378,3 +380,115 @@ def test_without_a_sweep_the_receipt_waits_for_upkeep(opened: OpenMemory, clock:
     assert [r.state for r in memory.erasures()] == ["done"]
     if not is_server(url):
         assert mine(memory).erasures.residue([SAID]) == []
+
+
+def _words(memory: Memory) -> dict[str, str]:
+    """The words, by the message, that one message alone says: nothing but what is made of it holds them."""
+    said: dict[str, set[str]] = {}
+    for line in mine(memory).export():
+        value = json.loads(line)
+        if value.get("type") == "observation":
+            for word in re.findall(r"[a-z]{7,}", value["text"].lower()):
+                said.setdefault(word, set()).add(value["id"])
+    return {min(ids): word for word, ids in said.items() if len(ids) == 1}
+
+
+def test_no_table_holds_a_word_that_an_erased_message_alone_said(
+    opened: OpenMemory, clock: Clock, url: str, tmp_path: Path
+) -> None:
+    memory = opened()
+    root = {"ts": "1712304000.000200", "thread_ts": "1712304000.000200", "user": "U1", "type": "message"}
+    root |= {"text": "Morning.\nThe partition upgrade on quagmire broke the migration of our warehouse table"}
+    reply = {**root, "ts": "1712304060.000300", "user": "U2", "text": "The same happened: rename the config"}
+    day = tmp_path / "slack" / "eng" / "2024-04-05.json"
+    day.parent.mkdir(parents=True)
+    day.write_text(json.dumps([root, reply]))
+    mine(memory).import_file(tmp_path / "slack")
+    session = mine(memory).sessions.start("Why the zeppelin leaks", timestamp=TEN)
+    mine(memory).add("Odile wonders why it leaks", thread=session.thread, timestamp=TEN)
+    mine(memory).add(
+        "The zeppelin leaks at the seam", thread=session.thread, timestamp=TEN + timedelta(minutes=1)
+    )
+    mine(memory).sessions.end(session.id, "success", ["patch the zeppelin", "call Odile"])
+    said = [_a("user", "Does saffron stain?"), _a("assistant", "It does, wash it cold")]
+    chat = {"title": "Saffron for the paella", "messages": said}
+    (tmp_path / "chat.json").write_text(json.dumps(chat))
+    mine(memory).import_file(tmp_path / "chat.json")
+    mine(memory).flush()
+    titles = {one.title for one in mine(memory).threads.list()}
+    assert any("partition" in str(title) for title in titles)
+    assert "Saffron for the paella" in titles
+    alone = _words(memory)
+    assert len(alone) >= 4
+    for identity, word in alone.items():
+        assert everywhere(url, word) != []
+        assert mine(memory).erase(observation=identity).residue == 0
+        assert everywhere(url, word) == [], word
+    assert everywhere(url, "zeppelin") == everywhere(url, "saffron") == []
+    assert sound(memory) == []
+
+
+def test_a_title_stays_that_says_what_is_kept_or_who_speaks(opened: OpenMemory, clock: Clock) -> None:
+    memory = opened()
+    hello, _ = mine(memory).add(
+        [_a("Maya", "Tom, the boat is here"), _a("Tom", "Which boat?")], thread="chat-1"
+    )
+    mine(memory).threads.rename("chat-1", "Maya & Tom: the boat")
+    mine(memory).erase(observation=hello.id)
+    assert mine(memory).threads.get("chat-1").thread.title == "Maya & Tom: the boat"
+
+
+def test_words_of_a_session_stay_where_others_say_them_too(opened: OpenMemory, clock: Clock) -> None:
+    memory = opened()
+    session = mine(memory).sessions.start("The garden hose", timestamp=TEN)
+    rossi, _ = mine(memory).add(
+        [_said_at("Rossi sells them, phone him", 1), _said_at("Buy a garden hose then", 2)],
+        thread=session.thread,
+    )
+    mine(memory).sessions.end(session.id, "success", ["buy a garden hose", "phone Rossi"])
+    mine(memory).erase(observation=rossi.id)
+    told = mine(memory).sessions.get(session.id)
+    assert (told.topic, told.title, told.key_decisions) == (
+        "The garden hose",
+        "The garden hose",
+        ("buy a garden hose",),
+    )
+    assert sound(memory) == []
+
+
+def _said_at(text: str, minute: int) -> dict[str, str]:
+    return {**_a("user", text), "timestamp": (TEN + timedelta(minutes=minute)).isoformat()}
+
+
+def test_residue_finds_what_only_begins_like_the_erased_text(memory: Memory) -> None:
+    said = "The partition upgrade on the staging server broke the migration of our large table last night"
+    receipt = mine(memory).add(said, thread="eng")[0]
+    mine(memory).add("Good morning", thread="ops")
+    mine(memory).threads.rename("ops", f"{said[:59]}…")  # another thread's: it is no part of what goes
+    assert mine(memory).erase(observation=receipt.id).residue == 1
+
+
+def test_facts_and_pins_are_counted_before_and_after(opened: OpenMemory, clock: Clock) -> None:
+    memory = opened()
+    first = mine(memory).add("My cello teacher is Odile.", thread="music")[0]
+    mine(memory).add("My sister is Clara.", thread="family")
+    assert len(mine(memory).facts.list()) == 2
+    mine(memory).episodes.pin(thread="music", reason="her lessons")
+    for named in ({"observation": first.id}, {"thread": "music"}):
+        seen = mine(memory).erase(**named, dry_run=True)
+        assert (seen.counts["facts"], seen.counts["pins"]) == (1, 1)
+    assert len(mine(memory).facts.list()) == 2
+    done = mine(memory).erase(thread="music")
+    assert done.counts == seen.counts
+    plain = mine(memory).erase(thread="family")
+    assert (plain.counts["facts"], "pins" in plain.counts) == (1, False)
+
+
+def test_messages_that_are_kept_are_told_apart_from_residue(memory: Memory) -> None:
+    ids = [mine(memory).add(text, thread="a")[0].id for text in ("Okafor calls", "Call Okafor", "okay")]
+    assert mine(memory).erasures.residue(["Okafor"]) == []
+    assert mine(memory).erasures.repeats(["Okafor"]) == ids[:2]
+    mine(memory).erase(observation=ids[0])
+    assert mine(memory).erasures.repeats(["Okafor"]) == [ids[1]]
+    with pytest.raises(InvalidInput, match="empty string"):
+        mine(memory).erasures.repeats([""])

@@ -82,5 +82,50 @@ def test_check_tells_what_is_left(run: Run, safe: str) -> None:
     run("add", "Who named this thread?", "--thread", "quokkazanzibar")
     outcome = run("forget", "check", "quokkazanzibar", "--json")
     assert outcome.code == 1
-    assert json.loads(outcome.out) == {"found": ["quokkazanzibar"], "clean": False}
+    assert json.loads(outcome.out) == {"found": ["quokkazanzibar"], "clean": False, "repeated_by": []}
     assert "empty string" in run("forget", "check", " ").error
+
+
+def test_check_names_messages_that_are_kept_and_hold_the_words(run: Run, safe: str) -> None:
+    outcome = run("forget", "check", "quokkazanzibar")
+    assert outcome.out.splitlines() == [
+        "nothing of it is left apart from messages that are kept",
+        f"kept messages that hold it: 1 ({safe})",
+    ]
+    assert run("forget", "check", "quokkazanzibar", "--json").json["repeated_by"] == [safe]
+    run("forget", "observation", safe, "--yes")
+    assert run("forget", "check", "quokkazanzibar").out == "nothing of it is left\n"
+
+
+def test_a_pin_is_told_before_what_is_pinned_goes(
+    run: Run, safe: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "pinned" not in run("forget", "thread", "safe", "--dry-run").out
+    run("pin", "--thread", "safe")
+    for what, name in (("thread", "safe"), ("observation", safe)):
+        assert "it is pinned" in run("forget", what, name, "--dry-run").out
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    asked: list[str] = []
+    monkeypatch.setattr("episodic_agent.faces.cli.retention.make_sure", asked.append)
+    assert "1 pin" in run("forget", "thread", "safe").out
+    assert "it is pinned" in asked[0]
+
+
+def test_a_thread_is_called_by_the_title_that_it_alone_has(run: Run, safe: str) -> None:
+    run("thread", "rename", "safe", "Maya & Tom")
+    run("add", "The cellar is damp", "--thread", "cellar")
+    problem = run("forget", "thread", "Maya", "--dry-run").error
+    assert 'safe "Maya & Tom"' in problem
+    assert 'cellar "' not in problem
+    run("thread", "rename", "cellar", "maya & tom")
+    problem = run("forget", "thread", "Maya & Tom", "--dry-run").error
+    assert "2 threads have the title 'Maya & Tom'" in problem
+    assert "'cellar'" in problem
+    assert "'safe'" in problem
+    run("thread", "rename", "cellar", "safe")  # a name goes before a title
+    assert "2 observations" in run("forget", "thread", "safe", "--dry-run").out
+    assert run("thread", "show", "Maya & Tom", "--json").code == 0
+    assert "would go: 2 observations" in run("forget", "thread", "Maya & Tom", "--dry-run").out
+    assert run("context", "What now?", "--thread", "Maya & Tom", "--json").code == 0
+    run("add", "Hello", "--thread", "Maya & Tom")  # to begin a thread is no question of titles
+    assert "1 observation" in run("forget", "thread", "Maya & Tom", "--dry-run").out

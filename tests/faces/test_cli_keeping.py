@@ -44,6 +44,8 @@ def test_what_is_suppressed_is_listed_with_its_reason(run: Run, kept: dict[str, 
     assert "suppressed" not in run("search", "flights to Lisbon", "--json").json
     assert "left out: " in run("search", "flights to Lisbon", "--suppressed").err
     assert run("recent", "--json").json["episodes"] == []
+    told = "what there is here is suppressed or archived; --suppressed shows it\n"
+    assert run("recent").err == told
     hidden = {c["hidden"] for c in run("recent", "--suppressed", "--json").json["episodes"]}
     assert hidden == {"suppressed: private", "suppressed words: Odile"}
     listed = run("suppressed")
@@ -53,6 +55,17 @@ def test_what_is_suppressed_is_listed_with_its_reason(run: Run, kept: dict[str, 
     assert run("unsuppress", "--words", "odile", "--json").json == {"unsuppressed": True}
     assert run("unsuppress", kept["day0"]).err == "unsuppressed\n"
     assert run("suppressed").err == "nothing is suppressed\n"
+
+
+def test_what_is_suppressed_of_an_episode_that_is_shown_is_listed(run: Run) -> None:
+    run("add", "My cello teacher is Odile.", "--thread", "music")
+    run("add", "The door code today is 8472.", "--thread", "music")
+    run("suppress", "--words", "door code")
+    for question in ("what is the door code?", "who is my cello teacher, and what is the door code?"):
+        told = run("search", question, "--suppressed")
+        assert "suppressed words: door code" in told.err
+        assert "8472" not in told.out + told.err
+    assert "left out" not in run("search", "what is the door code?").err
 
 
 def test_retention_is_set_seen_beforehand_and_applied(run: Run, kept: dict[str, str]) -> None:

@@ -273,7 +273,8 @@ def test_every_reading_verb_returns_the_very_values_of_the_handle(memory: Memory
         "facts.get": (fact,), "facts.history": (fact,), "links.explain": ("move",),
         "links.foresee": ("Back to Lisbon",), "chains.sequence": ("the move",), "chains.replay": ("the move",),
         "trace.turn": (ana.episodes.messages(card.episode_id)[0].id,), "jobs.operation": ("op_",),
-        "erasures.residue": (["Lisbon"],), "sessions.get": (session.id,),
+        "erasures.residue": (["Lisbon"],), "erasures.repeats": (["Lisbon"],),
+        "sessions.get": (session.id,),
         **{f"episodes.{name}": (card.episode_id,) for name in
            ("get", "card", "messages", "history", "reviews", "successor")},
         **{f"chains.{name}": (session.id,) for name in ("get", "tree", "arc")},

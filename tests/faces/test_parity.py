@@ -99,6 +99,7 @@ FACES = {
     "trace.audit": ("audit", "-"),
     "erasures.list": ("forget receipts", "-"),
     "erasures.residue": ("forget check", "-"),
+    "erasures.repeats": ("forget check", "-"),
     "jobs.list": ("jobs list", "-"),
     "jobs.counts": ("jobs list", "-"),
     "jobs.retry": ("jobs retry", "-"),

@@ -5,12 +5,15 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Final
 
+from episodic_agent.core.language import tokens
 from episodic_agent.schemas import Scope
 from episodic_agent.schemas.erasures import What
 
 LONGEST_SAMPLE: Final = 48
 SHORTEST_SAMPLE: Final = 8
 SAMPLES: Final = 12
+CLIPPED: Final = "…"  # what titles end with where they leave the rest of a sentence out
+SHORTEST_CLIPPED: Final = 3  # characters of a word that was cut through
 
 
 def fingerprint(scope: Scope, what: What, name: str) -> str:
@@ -29,9 +32,38 @@ def samples(texts: Iterable[str]) -> Sequence[str]:
     >>> samples(["ok", "The piano mover comes on the 12th."])
     ['The piano mover comes on the 12th.']
     """
-    worth = {text.strip() for text in texts}
-    longest = sorted((t for t in worth if len(t) >= SHORTEST_SAMPLE), key=lambda t: (-len(t), t))[:SAMPLES]
-    return [_middle(text) for text in longest]
+    return [_middle(text) for text in _longest(texts)]
+
+
+def traces(texts: Iterable[str]) -> Sequence[str]:
+    """Return `samples`, and how the texts begin: a title is made of the first words, and is cut short.
+
+    >>> traces(["The piano mover\\ncomes on the 12th, between eight and ten in the morning."])
+    ['ver\\ncomes on the 12th, between eight and ten in ', 'The piano mover']
+    """
+    beginnings = (_beginning(text) for text in _longest(texts))
+    return list(dict.fromkeys([*samples(texts), *(one for one in beginnings if one)]))
+
+
+def told_only_by(gone: Iterable[str], staying: Iterable[str], text: str, language: str | None = None) -> bool:
+    """Tell whether a text has a word, or three in a row, of texts that go, which no text that stays has.
+
+    Stop words do not count. `staying` is read no further than it takes to answer no.
+
+    >>> told_only_by(["Postgres broke on staging"], ["It broke again"], "#eng: Postgres bro…")
+    True
+    >>> told_only_by(["Hi Maya, hi Tom"], ["Maya", "Tom"], "Maya & Tom")
+    False
+    """
+    terms, lost = tokens(text, language), [tokens(lost_text, language) for lost_text in gone]
+    if terms and text.endswith(CLIPPED):
+        terms[-1] = next((t for some in lost for t in some if _begins(t, terms[-1])), terms[-1])
+    left = _pieces(terms) & {piece for some in lost for piece in _pieces(some)}
+    for kept_text in staying:
+        if not left:
+            break
+        left -= _pieces(tokens(kept_text, language))
+    return bool(left)
 
 
 class Quotable:
@@ -59,6 +91,27 @@ class Quotable:
                 return True
             shared.update(texts)
         return bool(shared) and max(shared.values()) * 2 >= len(asked)
+
+
+def _pieces(terms: Sequence[str]) -> set[tuple[str, ...]]:
+    return {(term,) for term in terms} | set(zip(terms, terms[1:], terms[2:], strict=False))
+
+
+def _begins(term: str, clipped: str) -> bool:
+    """Tell whether a word that was cut through may be this one; of a stem more may be left than there is."""
+    shared = min(len(term), len(clipped))
+    return shared >= SHORTEST_CLIPPED and term[:shared] == clipped[:shared]
+
+
+def _longest(texts: Iterable[str]) -> list[str]:
+    worth = {text.strip() for text in texts}
+    return sorted((t for t in worth if len(t) >= SHORTEST_SAMPLE), key=lambda t: (-len(t), t))[:SAMPLES]
+
+
+def _beginning(text: str) -> str:
+    """Return the first line of a text as far as a title tells it, "" where that says too little."""
+    line = text.splitlines()[0].strip()[:LONGEST_SAMPLE]
+    return line if len(line) >= SHORTEST_SAMPLE else ""
 
 
 def _middle(text: str) -> str:

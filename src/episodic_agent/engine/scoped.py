@@ -90,15 +90,34 @@ def thread_meant(tx: Transaction, name: str | None) -> UUID | None:
 
 
 def find_thread(tx: Transaction, name: str) -> Thread:
-    """Return a thread by its name, or its id as listings print it; NotFound names what there is."""
+    """Return a thread by its name, its id, or the title that it alone has; NotFound names what there is."""
+    return named_thread(tx, name) or _titled(tx, name)
+
+
+def named_thread(tx: Transaction, name: str) -> Thread | None:
+    """Return a thread by its name or its id, None where there is none: a title names no thread to begin."""
     thread = tx.threads.get(name)
     if thread is None:
         with suppress(ValueError):
             thread = tx.threads.get(UUID(name))
-    if thread is None:
-        known = ", ".join(t.origin for t in tx.threads.list(limit=_NAMED)) or "none yet"
-        raise NotFound(f"no thread {name!r} in this memory; threads: {known}")
     return thread
+
+
+def _titled(tx: Transaction, title: str) -> Thread:
+    """Return the one thread that somebody gave a title; NotFound where none has it, or several."""
+    threads = tx.threads.list()
+    called = [one for one in threads if one.title and one.title.casefold() == title.strip().casefold()]
+    if len(called) == 1:
+        return called[0]
+    if called:
+        names = ", ".join(repr(one.origin) for one in called[:_NAMED])
+        raise NotFound(f"{len(called)} threads have the title {title!r}; say which by its name: {names}")
+    known = ", ".join(map(_shown, threads[:_NAMED])) or "none yet"
+    raise NotFound(f"no thread {title!r} in this memory; threads: {known}")
+
+
+def _shown(thread: Thread) -> str:
+    return f'{thread.origin} "{thread.title}"' if thread.title else thread.origin
 
 
 def stored_decision(tx: Transaction, identity: UUID | None) -> Decision | None:

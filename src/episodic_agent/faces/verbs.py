@@ -172,6 +172,7 @@ OF_USER: Final = (
     _write("/upkeep", "upkeep"),
     _read("/erasures", "erasures.list", now_only=True),
     _ask("/erasures/residue", "erasures.residue", now_only=True, example={"texts": ["an erased sentence"]}),
+    _ask("/erasures/repeats", "erasures.repeats", now_only=True, example={"texts": ["a sentence"]}),
     _erase("", set_to={"everything": True}),
     _read("/operations/{operation_id}", "jobs.operation", now_only=True),
     _read("/jobs", "jobs.list", now_only=True),

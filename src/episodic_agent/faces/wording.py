@@ -44,7 +44,7 @@ _LEGS: Final[Mapping[str, str]] = {  # what a score is the sum of
 }
 _SCORED: Final = re.compile(r"\b([a-z][a-z_]*) (-?\d\.\d\d)(?=[,)])")
 _COMMAND: Final = re.compile(r"; `episodic ([a-z]+(?: [a-z]+)?)[^`]*`[^;]*")
-_TOLD_FIRST: Final = ("observations", "episodes", "threads", "summaries", "decisions", "vectors", "skills")
+_TOLD_FIRST: Final = ("observations", "episodes", "threads", "facts", "summaries", "decisions", "vectors")
 TITLE: Final = 28  # characters of what a decision is about
 _REASONS: Final[Mapping[str, str]] = {
     "": "the thread begins",

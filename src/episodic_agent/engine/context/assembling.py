@@ -23,11 +23,11 @@ from episodic_agent.engine.context.gathering import situation
 from episodic_agent.engine.context.prompting import prompt, source_of
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.links.linked import Near, NearThread, chosen, links_of, on_both_sides
-from episodic_agent.engine.scoped import find_thread
+from episodic_agent.engine.scoped import named_thread
 from episodic_agent.engine.threads.recounting import Asking, Recounted, SummaryOf, mention, recount
 from episodic_agent.engine.threads.resolving import Placement
 from episodic_agent.engine.visibility.hidden import Visibility
-from episodic_agent.errors import InvalidInput, NotFound, ProviderError
+from episodic_agent.errors import InvalidInput, ProviderError
 from episodic_agent.protocols import Transaction, query_vector
 from episodic_agent.schemas import Observation, Scope, Thread, Vector
 from episodic_agent.showing import as_card, described
@@ -202,9 +202,8 @@ class Contexts:
             placed = placement.take(_TRIAL, message, at)
             thread = _begun_by(tx, message) if placed.resolution.new else tx.threads.get(placed.thread)
         else:
-            try:
-                thread = find_thread(tx, request.thread)
-            except NotFound:
+            thread = named_thread(tx, request.thread)
+            if thread is None:
                 # as with `add`: a name nobody knows is that of a thread to begin
                 note = f"no thread {request.thread!r} yet; the message would begin it"
                 return _Current(None, message.channel is None or explicit, at, notes=(note,))

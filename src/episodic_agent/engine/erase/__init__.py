@@ -11,7 +11,8 @@ vacuumed) and the receipt becomes done.
 2. A tombstone keeps the seq and the id, and no text: the thread stays gapless, and a replayed queue or an old
    export cannot bring the text back.
 3. Verdicts keep their numbers and lose their words, so they can still be recomputed (I6).
-4. What is derived is derived again from what is left, in the same transaction or by jobs it asks for.
+4. What is derived is derived again from what is left, in the same transaction or by jobs it asks for. Titles
+   of threads and what was said of sessions count as derived where they hold words that only what goes has.
 5. A receipt names nothing in words: kinds, counts, times, hashes.
 6. A worker that read what goes loses its claim; what it made is refused.
 7. `dry_run` does exactly the same and rolls back.

@@ -29,10 +29,11 @@ from episodic_agent.engine.erase.records import (
 )
 from episodic_agent.engine.erase.sections import retell_sections
 from episodic_agent.engine.erase.skills import drop_skills, shown_by
+from episodic_agent.engine.erase.words import forget_names
 from episodic_agent.engine.jobs.kinds import ENCODE
 from episodic_agent.engine.links import joining
 from episodic_agent.engine.trace.acts import current_caller
-from episodic_agent.protocols import EPISODES, OBSERVATIONS, PARTS, Transaction, ref_of, split_ref
+from episodic_agent.protocols import EPISODES, OBSERVATIONS, PARTS, MarkKind, Transaction, ref_of, split_ref
 from episodic_agent.schemas import Episode, Frame, Joined, Scope, Thread
 from episodic_agent.schemas.erasures import Erasure, What
 from episodic_agent.schemas.places import Visit
@@ -71,13 +72,13 @@ class Eraser:
         if not live:
             return None
         goes = what_goes(tx, sorted(live), self.deps.language)
-        for rider in self.riders:
-            rider(tx, sorted(live), now)
         counts: Counter[str] = Counter(observations=len(live))
+        counts.update(self._ride(tx, sorted(live), [(ref, ref) for ref in sorted(live)], now))
         for number, group in groupby(sorted(live), key=lambda ref: split_ref(ref)[0]):
             indexes = list(group)
             seqs = [split_ref(ref)[1] for ref in indexes]
-            self._of_thread(tx, _Cascade(live[indexes[0]].thread_id, number, seqs, now, counts))
+            texts = [live[ref].text for ref in indexes]
+            self._of_thread(tx, _Cascade(live[indexes[0]].thread_id, number, seqs, texts, now, counts))
         concerned = {one.thread_id for one in live.values()}
         erase_asked(tx, concerned, goes)
         erase_history(tx, concerned, goes)
@@ -90,6 +91,17 @@ class Eraser:
         """Return a receipt that is still to be filled in and written."""
         identity = uuid7(self.deps.clock(), self.deps.entropy(RANDOM_BITS))
         return Erasure(identity, what, fingerprint(scope, what, name), now, reason, by=current_caller())
+
+    def _ride(
+        self, tx: Transaction, refs: Sequence[int], spans: Sequence[tuple[int, int]], now: datetime
+    ) -> Mapping[str, int]:
+        """Let the riders do their part; return the facts that go with it, and the pins that lie on it."""
+        pins = set(tx.upkeep.touched([MarkKind.PINNED], spans).values())
+        facts = tx.count("facts")
+        for rider in self.riders:
+            rider(tx, refs, now)
+        gone = {"facts": facts - tx.count("facts"), "pins": len(pins)}
+        return {noun: count for noun, count in gone.items() if count > 0}
 
     def _of_thread(self, tx: Transaction, cascade: "_Cascade") -> None:
         thread_id, seqs, now = cascade.thread_id, cascade.seqs, cascade.now
@@ -105,6 +117,7 @@ class Eraser:
         erase_pass(tx, thread_id)
         self._episodes(tx, cascade)
         cascade.counts["parts"] += retell_sections(tx, thread_id, seqs, frame, now)
+        forget_names(self.deps, tx, thread_id, cascade.texts, now)
         for identifier in tx.threads.joined([thread_id]).values():
             tx.episodes.drop(identifier, words_only=True)
             joining.reword(tx, identifier, now)
@@ -156,8 +169,7 @@ class Eraser:
         counts = dict(tx.holdings(thread.id))
         refs = [ref_of(number, seq) for seq in range(frame.next_seq)]
         goes = what_goes(tx, refs, self.deps.language)
-        for rider in self.riders:
-            rider(tx, refs, now)
+        counts |= self._ride(tx, refs, [(ref_of(number, 0), ref_of(number + 1, 0) - 1)], now)
         skills = drop_skills(tx, shown_by(tx, thread.id, range(frame.next_seq)), now, leaving=thread.id)
         if skills:
             counts["skills"] = skills
@@ -223,6 +235,7 @@ class _Cascade:
     thread_id: UUID
     number: int
     seqs: Sequence[int]
+    texts: Sequence[str]
     now: datetime
     counts: Counter[str]
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.core.erasing import fingerprint, samples
+from episodic_agent.core.erasing import fingerprint, samples, traces
 from episodic_agent.engine.arguments import aware, clean_name, episode_identity, listed, worded
 from episodic_agent.engine.erase.erasing import PREVIEW, Eraser, refs_of
 from episodic_agent.engine.jobs.retrying import until_unopposed
@@ -91,22 +91,22 @@ class Forgetter:
         return self._swept(scope, made, texts, sweep=sweep)
 
     def _forget_thread(self, scope: Scope, name: str, at: datetime, *, dry_run: bool, sweep: bool) -> Erasure:
-        if dry_run:
-            with self._deps.store.begin(scope, write=False) as tx:
-                matching_thread = find_thread(tx, name)
-                draft = self._eraser.draft(scope, What.THREAD, matching_thread.origin, REQUEST, at)
-                elsewhere = _repeated(tx, _sample_texts(tx, matching_thread), but=matching_thread.id)
-                counts = tx.holdings(matching_thread.id)
-                return replace(draft, counts=counts, state=PREVIEW, repeated_by=elsewhere)
         texts: list[str] = []
 
         def once() -> Erasure:
             with self._deps.store.begin(scope) as tx:
                 thread = find_thread(tx, name)
                 texts[:] = _sample_texts(tx, thread)
-                return self._eraser.erase_thread(tx, thread, reason=REQUEST, now=at)
+                made = self._eraser.erase_thread(tx, thread, reason=REQUEST, now=at)
+                if dry_run:
+                    raise _Previewed(replace(made, repeated_by=_repeated(tx, texts)))
+            return made
 
-        return self._swept(scope, until_unopposed(once), texts, sweep=sweep)
+        try:
+            made = until_unopposed(once)
+        except _Previewed as seen:
+            return replace(seen.erasure, state=PREVIEW)
+        return self._swept(scope, made, texts, sweep=sweep)
 
     def _forget_user(self, scope: Scope, at: datetime, *, dry_run: bool, sweep: bool) -> Erasure:
         with self._deps.store.begin(scope, write=False) as tx:
@@ -120,7 +120,7 @@ class Forgetter:
     def _swept(self, scope: Scope, made: Erasure, texts: Sequence[str], *, sweep: bool) -> Erasure:
         """Sweep the database, unless that is left to `upkeep`, and do the later work that was asked for."""
         self._deps.recently_shown.erase(scope)
-        pairs = {made.id: (scope, samples(texts))}
+        pairs = {made.id: (scope, traces(texts))}
         settled = self._eraser.settle(scope.space, pairs) if sweep else ()
         self._later.run(scope)
         done = next((one for one in settled if one.id == made.id), made)
@@ -154,13 +154,25 @@ class ErasureRoom:
     def residue(self, texts: Sequence[str]) -> Sequence[str]:
         """Return those of these strings that the database still holds beside observations that are kept.
 
-        A file is searched byte by byte with its log, on a server the user's rows are. Raises InvalidInput for
-        an empty string.
+        A file is searched byte by byte with its log, on a server the user's rows are. A string that a kept
+        observation holds is none of them: `repeats` tells which do. Raises InvalidInput for an empty string.
         """
-        targets = [worded("texts", text) for text in listed(texts)]
-        if not all(text.strip() for text in targets):
-            raise InvalidInput("an empty string is everywhere; name the words to look for")
-        return list(self._deps.store.residue(self._at.scope, targets))
+        return list(self._deps.store.residue(self._at.scope, _looked_for(texts)))
+
+    def repeats(self, texts: Sequence[str]) -> Sequence[UUID]:
+        """Return the user's observations that are kept and hold one of these strings to the letter.
+
+        The first 1000 of them. Raises InvalidInput for an empty string.
+        """
+        with self._deps.store.begin(self._at.scope, write=False) as tx:
+            return list(_quoting(tx, _looked_for(texts)))
+
+
+def _looked_for(texts: Sequence[str]) -> list[str]:
+    targets = [worded("texts", text) for text in listed(texts)]
+    if not all(text.strip() for text in targets):
+        raise InvalidInput("an empty string is everywhere; name the words to look for")
+    return targets
 
 
 def _refs_named(tx: Transaction, what: What, named: "UUID | str") -> tuple[list[int], UUID]:
@@ -193,10 +205,15 @@ def _observation(tx: Transaction, named: "UUID | str") -> Observation:
     raise NotFound(f"no observation {identity}; `episodic show EPISODE --json` lists their ids")
 
 
-def _repeated(tx: Transaction, texts: Sequence[str], *, but: UUID | None = None) -> Sequence[UUID]:
-    """Return observations that are kept, of threads `but` one, and hold the words of some texts."""
-    values = tx.observations.get(tx.observations.quoting(samples(texts), limit=REPEATED)).values()
-    return tuple(one.id for one in values if one.thread_id != but)
+def _repeated(tx: Transaction, texts: Sequence[str]) -> Sequence[UUID]:
+    """Return observations that are kept and hold the words of some texts."""
+    return _quoting(tx, samples(texts))
+
+
+def _quoting(tx: Transaction, texts: Sequence[str]) -> tuple[UUID, ...]:
+    """Return observations that are kept and hold one of these strings to the letter, in order."""
+    values = tx.observations.get(tx.observations.quoting(texts, limit=REPEATED))
+    return tuple(values[ref].id for ref in sorted(values))
 
 
 def _sample_texts(tx: Transaction, thread: Thread) -> list[str]:

@@ -231,8 +231,8 @@ class Recaller:
         for hit in (
             _best(self._answer(tx, asked, Visibility(tx, at, lifted=True))) if visibility.drawn else ()
         ):
-            why = _why_hidden(tx, visibility, hit)
-            if why and hit.episode_id not in shown:
+            # one that is shown for other messages, or was not good enough without these, is left out in part
+            if why := _why_hidden(tx, visibility, hit):
                 left.append(Suppressed(hit, why))
         if asked.policy == PLACE:  # where somebody was counts, not how strong it is
             return left

@@ -158,7 +158,7 @@ class Sessions:
             facts = replace(facts, thread_id=where.id, own_thread=thread is None)
             self._open(tx, where, frame, facts, now)
             tx.knowledge.decide(record_of(facts))
-            self._name(tx, facts, frame.next_seq, vector, now)
+            name_session(tx, facts, frame.next_seq, self._deps, vector, now)
             self._lead(tx, facts.episode_id, parent, now)
             return session_of(tx, facts)
 
@@ -201,16 +201,6 @@ class Sessions:
         )
         tx.episodes.put(primary(section, None, now))
         tx.threads.save(section)
-
-    def _name(
-        self, tx: Transaction, facts: SessionFacts, seq: int, vector: Vector | None, now: datetime
-    ) -> None:
-        """Let the topic stand for the session, and lead to it, until it has words."""
-        words = Encoding(facts.episode_id, 1, facts.topic, "", facts.metadata(), BY_CALLER, now)
-        tx.episodes.put(words)
-        ref = ref_of(tx.threads.number(facts.thread_id), seq)
-        vectors = None if vector is None else vector[None, :]
-        index_section(tx, ref, searchable("", "", "", "", facts.topic), self._deps, vectors)
 
     def _lead(self, tx: Transaction, child: UUID, parent: "UUID | ChainChoice | None", now: datetime) -> None:
         choice = ChainChoice(unjudged_verdict(parent, EXPLICIT)) if isinstance(parent, UUID) else parent
@@ -279,6 +269,17 @@ class Sessions:
             return
         if self._deps.chain_policy != OFF:
             tx.upkeep.ask(CHAIN, str(episode.id), CHAIN, now=now)
+
+
+def name_session(
+    tx: Transaction, facts: SessionFacts, seq: int, deps: Deps, vector: Vector | None, now: datetime
+) -> None:
+    """Let the topic stand for a session, and lead to it, until it has words; its part begins at `seq`."""
+    words = Encoding(facts.episode_id, 1, facts.topic, "", facts.metadata(), BY_CALLER, now)
+    tx.episodes.put(words)
+    ref = ref_of(tx.threads.number(facts.thread_id), seq)
+    vectors = None if vector is None else vector[None, :]
+    index_section(tx, ref, searchable("", "", "", "", facts.topic), deps, vectors)
 
 
 def _unused(tx: Transaction, at: datetime) -> str:

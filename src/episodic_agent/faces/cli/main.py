@@ -67,7 +67,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "reading.replay": "Tell the story of TOPIC in order: what happened, and what it went on with.",
     "threads.threads": "List threads by last activity, newest first.",
     "threads.thread": (
-        "Show or change one thread; it is called by its name as `threads` lists it, or by its id."
+        "Show or change one thread; it is called by its name or title as `threads` lists them, or by its id."
     ),
     "links.link": (
         "Show, explain or change which threads belong together; threads are called as `threads` lists them."

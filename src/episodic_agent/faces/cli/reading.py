@@ -243,11 +243,16 @@ def recent(
 ) -> None:
     """List the newest episodes first."""
     with app.memory() as memory:
-        cards = app.asked(whose(memory, user)).episodes.recent(
-            limit=limit, days=days, where=where or None, suppressed=suppressed
+        listed = app.asked(whose(memory, user)).episodes.recent
+        cards = listed(limit=limit, days=days, where=where or None, suppressed=suppressed)
+        hidden = not (cards or suppressed) and listed(
+            limit=1, days=days, where=where or None, suppressed=True
         )
         users = memory.users()
-    _cards(cards, users, as_json=as_json)
+    if hidden and not as_json:
+        say("what there is here is suppressed or archived; --suppressed shows it")
+    else:
+        _cards(cards, users, as_json=as_json)
 
 
 @click.command()

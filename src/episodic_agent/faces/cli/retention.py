@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
 import click
 from rich.table import Table
@@ -283,7 +284,7 @@ def forget_episode(app: App, id: str, **options: Any) -> None:
 @click.argument("name")
 @erasing
 def forget_thread(app: App, name: str, **options: Any) -> None:
-    """Erase a thread with everything in it."""
+    """Erase a thread with everything in it, by its name, or the title that it alone has."""
     _erase(app, {"thread": name}, f"thread {name!r}", options)
 
 
@@ -336,18 +337,27 @@ def receipts(app: App, user: str | None, as_json: bool) -> None:
 @click.argument("texts", metavar="TEXT...", nargs=-1, required=True)
 @common
 def check(app: App, texts: tuple[str, ...], user: str | None, as_json: bool) -> None:
-    """Look for texts in the database beside messages that are kept; exit code 1 when one is found."""
+    """Look for texts to the letter; exit code 1 when one is found apart from messages that are kept.
+
+    Those that hold one are counted and named.
+    """
     # it is asked for most when everybody was erased: then there is nobody whose memory it could be
     with app.user(user, first=NOBODY) as memory:
         results = memory.erasures.residue(texts)
+        repeats = memory.erasures.repeats(texts)
     if as_json:
-        print_json({"found": results, "clean": not results})
+        print_json({"found": results, "clean": not results, "repeated_by": repeats})
     else:
         for text in results:
-            out().print(f"still there: {text}")
-        out().print(
-            "nothing of it is left" if not results else f"{len(results)} of {len(texts)} are still there"
-        )
+            out().print(f"still there: {text}", markup=False)
+        if results:
+            out().print(f"{len(results)} of {len(texts)} are still there")
+        elif repeats:
+            out().print("nothing of it is left apart from messages that are kept")
+        else:
+            out().print("nothing of it is left")
+        if repeats:
+            out().print(f"kept messages that hold it: {len(repeats)} ({_ids(repeats)})")
     if results:
         sys.exit(1)
 
@@ -356,21 +366,22 @@ def _erase(app: App, what: Mapping[str, Any], text: str, arguments: Mapping[str,
     user, as_json = arguments["user"], arguments["as_json"]
     with app.user(user) as memory:
         preview = memory.erase(**what, dry_run=True)
+        beside = f"{_pins(preview)}{_repeats(preview)}"
         if arguments["dry_run"]:
-            would = f"{text} would go: {wording.erased_words(preview.counts)}{_repeats(preview)}"
+            would = f"{text} would go: {wording.erased_words(preview.counts)}{beside}"
             _tell_erasure(preview, would, as_json=as_json)
             return
         if not arguments["yes"]:
-            _confirm(text, preview)
+            _confirm(text, preview, beside)
         done = memory.erase(**what, sweep=not arguments["later"])
     gone = f"{text} is erased: {wording.erased_words(done.counts)}\n{_state(done)}{_repeats(done)}"
     _tell_erasure(done, gone, as_json=as_json)
 
 
-def _confirm(text: str, preview: Erasure) -> None:
+def _confirm(text: str, preview: Erasure, beside: str) -> None:
     if not sys.stdin.isatty():
         raise InvalidInput(f"{text} would be erased for good; say so with --yes, or look with --dry-run")
-    asked = f"Erase {text} for good ({wording.erased_words(preview.counts)})?{_repeats(preview)}"
+    asked = f"Erase {text} for good ({wording.erased_words(preview.counts)})?{beside}"
     make_sure(asked)
 
 
@@ -397,7 +408,15 @@ def _repeats(erasure: Erasure) -> str:
     """Say which messages that stay hold the same words, "" where none does."""
     if not erasure.repeated_by:
         return ""
-    named = ", ".join(str(one) for one in erasure.repeated_by[:NAMED])
-    more = ", …" if len(erasure.repeated_by) > NAMED else ""
     count = plural(len(erasure.repeated_by), "message")
-    return f"\nkept, though they hold the same words: {count} ({named}{more})"
+    return f"\nkept, though they hold the same words: {count} ({_ids(erasure.repeated_by)})"
+
+
+def _ids(observations: Sequence[UUID]) -> str:
+    more = ", …" if len(observations) > NAMED else ""
+    return ", ".join(str(one) for one in observations[:NAMED]) + more
+
+
+def _pins(preview: Erasure) -> str:
+    """Say that what would go is pinned, "" where it is not."""
+    return "\nit is pinned: no rule erases it, but this does" if preview.counts.get("pins") else ""

@@ -53,7 +53,7 @@ def threads(app: App, limit: int, user: str | None, as_json: bool) -> None:
 
 @click.group()
 def thread() -> None:
-    """Show or change one thread; it is called by its name as `threads` lists it, or by its id."""
+    """Show or change one thread; it is called by its name or title as `threads` lists them, or by its id."""
 
 
 @thread.command()
