@@ -12,12 +12,11 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import time
+from datetime import datetime, time
 from pathlib import PurePosixPath
 from typing import Final
 
 from episodic_agent.core.ingest import Item
-from episodic_agent.core.ingest.times import place
 from episodic_agent.engine.files.dates import DateOrder, WrittenDate, date_order, written_date
 from episodic_agent.engine.files.formats.glimpse import Glimpse
 from episodic_agent.engine.files.formats.speaking import Chat, joined, note, speak
@@ -245,9 +244,8 @@ def _message(
         reason = f"{written} is no date as {order.words}; if it is written otherwise, pass --dates"
         yield Unreadable(collected.line, reason, shown)
         return
-    at = place(day, head.clock, reading.timezone).at
-    local = at if reading.timezone is None else at.astimezone(reading.timezone)
-    fields = {"speaker": head.name, "content": text, "timestamp": local}
+    at = datetime.combine(day, head.clock)  # without a zone: `speak` places it in that of the options
+    fields = {"speaker": head.name, "content": text, "timestamp": at}
     yield from speak(chat, fields, reading, collected.line)
 
 
