@@ -81,7 +81,21 @@ _DELETED: Final = re.compile(
     r"Du hast diese Nachricht gelöscht|Se eliminó este mensaje|Eliminaste este mensaje|"
     r"Este mensaje fue eliminado|"
     r"Ce message a été supprimé|Vous avez supprimé ce message|Mensagem apagada|Esta mensagem foi apagada|"
+    r"Hai eliminato questo messaggio|Você apagou esta mensagem|"
+    r"Dit bericht is verwijderd|(?:Je|U) hebt dit bericht verwijderd|"
+    r"Du raderade detta meddelande|Detta meddelande (?:har raderats|raderades)|"
+    r"Denne meldingen ble slettet|Du slettet denne meldingen|Denne besked blev slettet|"
+    r"Du slettede denne besked|Tämä viesti poistettiin|Poistit tämän viestin|"
+    r"Ta wiadomość została usunięta|Usunięto tę wiadomość|"
+    r"Данное сообщение удалено|Вы удалили данное сообщение|Bu mesaj silindi|Bu mesajı sildiniz|"
+    r"Pesan ini (?:telah )?dihapus|Anda menghapus pesan ini|このメッセージは削除されました|"
+    r"このメッセージを削除しました|삭제된 메시지입니다|이 메시지를 삭제했습니다|你已刪除此訊息|"
     r"Questo messaggio è stato eliminato|此消息已删除|此消息已刪除|你删除了此消息|null)\.?"
+)
+_ENCRYPTED: Final = re.compile(
+    r"end-to-end|Ende-zu-Ende|extremo a extremo|de bout en bout|ponta a ponta|crittografat|krypter|"
+    r"kryptera|salattu|szyfrowan|шифрован|uçtan uca|端到端|端對端|エンドツーエンド|종단간",
+    re.IGNORECASE,
 )
 _TITLE: Final = re.compile(
     r"(?:WhatsApp[ -]Chat(?: with| mit| -)|Chat(?: de)? WhatsApp con|Discussion WhatsApp avec|"
@@ -117,10 +131,19 @@ def fits(seen: Glimpse) -> bool:
         return False
     first = _plain(lines[0])
     if not first.startswith("["):  # an ISO date without a comma may be any log's
-        return re.match(r"[\d-]+ ", first) is None or "whatsapp" in seen.name.lower()
+        iso = re.match(r"\d{4}-[\d-]+ ", first) is not None
+        return not iso or "whatsapp" in seen.name.lower() or any(map(_is_whatsapps, lines))
     base = PurePosixPath(seen.name).name
     marked = any(_SIGN in line for line in lines) or base == "_chat.txt" or "whatsapp" in seen.name.lower()
     return marked or _OF_IOS.match(lines[0]) is not None
+
+
+def _is_whatsapps(line: str) -> bool:
+    """Tell what only WhatsApp writes: its notice of encryption, or what stands for a file."""
+    head = head_of(line)
+    if head is None or head.name is None:
+        return head is not None and _ENCRYPTED.search(head.text) is not None
+    return _OMITTED_ANDROID.fullmatch(head.text) is not None or _FILE_ANDROID.fullmatch(head.text) is not None
 
 
 def read(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
