@@ -20,13 +20,15 @@ CHAT = [
     ("2024-03-20 08:00", "Maya", "The tickets are booked."),  # New York has summer time by then
 ]
 SESSION: list[dict[str, Any]] = [
-    {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "Read NOTES.md"}},
+    {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "Read notes.txt"}},
     {
         "type": "assistant",
         "uuid": "a1",
         "message": {
             "role": "assistant",
-            "content": [{"type": "tool_use", "id": "toolu_1", "name": "Read", "input": {"path": "NOTES.md"}}],
+            "content": [
+                {"type": "tool_use", "id": "toolu_1", "name": "Read", "input": {"path": "notes.txt"}}
+            ],
         },
     },
     {
@@ -166,14 +168,19 @@ def test_a_line_that_was_one_message_before_is_known_in_both_its_parts(
 
 
 def test_a_session_that_stands_by_its_id_alone_goes_on_there(ana: UserMemory, tmp_path: Path) -> None:
-    ana.add([{"role": "user", "content": "Read NOTES.md", "id": "u1"}], thread="s9")
+    ana.add([{"role": "user", "content": "Read notes.txt", "id": "u1"}], thread="s9")
     report = ana.import_file(transcript(tmp_path / "s.jsonl"))
     assert (report.added, report.duplicates, origins(ana)) == (3, 1, ["s9"])
 
 
 def test_a_session_that_hooks_kept_is_not_stored_again(ana: UserMemory, tmp_path: Path) -> None:
-    call = {"role": "tool", "name": "Read", "arguments": {"path": "NOTES.md"}, "result": "I live in Hamburg."}
-    hooked(ana, {"role": "user", "content": "Read NOTES.md", "id": "UserPromptSubmit:0a"})
+    call = {
+        "role": "tool",
+        "name": "Read",
+        "arguments": {"path": "notes.txt"},
+        "result": "I live in Hamburg.",
+    }
+    hooked(ana, {"role": "user", "content": "Read notes.txt", "id": "UserPromptSubmit:0a"})
     hooked(ana, {**call, "id": "PostToolUse:toolu_1"}, after=10)
     hooked(ana, {"role": "assistant", "content": "It is about  Hamburg.", "id": "Stop:0b"}, after=15)
     path = transcript(tmp_path / "s.jsonl")
@@ -197,5 +204,5 @@ def test_of_a_session_that_hooks_kept_in_part_the_rest_is_added(ana: UserMemory,
 
 
 def test_the_same_words_at_another_time_were_not_kept(ana: UserMemory, tmp_path: Path) -> None:
-    hooked(ana, {"role": "user", "content": "Read NOTES.md", "id": "UserPromptSubmit:0a"}, after=3600)
+    hooked(ana, {"role": "user", "content": "Read notes.txt", "id": "UserPromptSubmit:0a"}, after=3600)
     assert ana.import_file(transcript(tmp_path / "s.jsonl")).added == 4

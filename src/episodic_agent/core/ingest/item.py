@@ -131,8 +131,7 @@ def read_item(
     ...
     episodic_agent.errors.InvalidInput: the text is empty; give some text, or a tool call with a name
     """
-    if isinstance(raw, str):
-        raw = {"content": raw}
+    raw = {"content": raw} if isinstance(raw, str) else raw
     if not isinstance(raw, Mapping):
         raise InvalidInput(f"a message is a text or an object with role and content, not {type_name(raw)}")
     cleaner = Cleaner()

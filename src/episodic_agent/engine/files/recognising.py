@@ -8,7 +8,7 @@ its name, what is new joins it, and nothing is stored twice.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
@@ -44,11 +44,11 @@ def session_thread(kind: str, origin: str) -> str:
 
 
 @dataclass(slots=True)
-class _Kept:
+class _HookedSession:
     """What hooks kept of a session: the calls of tools by their ids, and when each text was said."""
 
     calls: set[str] = field(default_factory=set)
-    said: dict[tuple[str, str], list[Observation]] = field(default_factory=lambda: defaultdict(list))
+    texts: dict[tuple[str, str], list[Observation]] = field(default_factory=lambda: defaultdict(list))
 
     def takes(self, item: Item) -> bool:
         """Tell whether an item is one of these, each of which is no more than one."""
@@ -57,10 +57,10 @@ class _Kept:
             spoken = item.actor == "assistant" and not item.text.startswith("called ")
             return calls <= self.calls and not spoken
         at = item.at
-        held = self.said.get((item.actor, _plain(item.text)))
+        held = self.texts.get((item.actor, _plain(item.text)))
         if not held or at is None or item.at_source is TimeSource.ASSUMED:
             return False
-        nearest = min(held, key=lambda one: abs(one.at - at))
+        nearest = min(held, key=lambda o: abs(o.at - at))
         if abs(nearest.at - at) > NEAR:
             return False
         held.remove(nearest)
@@ -68,13 +68,13 @@ class _Kept:
 
 
 @dataclass(slots=True)
-class _Standing:
+class _StandingChat:
     """A conversation as it stands: its thread, the name it had before, and the offsets it was read in."""
 
     thread: str
     conversation: str | None = None
     offsets: tuple[int, ...] = ()
-    kept: _Kept | None = None
+    hooked: _HookedSession | None = None
 
 
 class Recogniser:
@@ -86,7 +86,7 @@ class Recogniser:
         self._source = source
         self._notes = notes
         self._seen: dict[str, Repeats] = defaultdict(Repeats)
-        self._standing: dict[str, _Standing] = {}
+        self._standing: dict[str, _StandingChat] = {}
         self._compared: set[str] = set()
         self._hooked = 0
         self.skipped = 0
@@ -104,59 +104,59 @@ class Recogniser:
             stands, new = standing[n], identity not in known and n not in earlier
             if n in earlier and _PART.search(item.external_id or ""):
                 self.skipped += 1  # its text stands in that of the whole line
-            elif new and stands.kept and stands.kept.takes(item):
+            elif new and stands.hooked and stands.hooked.takes(item):
                 self.skipped += 1
                 self._hooked += 1
             else:
                 yield Incoming(stands.thread, earlier.get(n, identity), item)
 
-    def _stands(self, tx: Transaction, place: int, batch: Sequence[tuple[str, Item]]) -> _Standing:
+    def _stands(self, tx: Transaction, place: int, batch: Sequence[tuple[str, Item]]) -> _StandingChat:
         origin, item = batch[place]
         if origin not in self._standing:
-            self._standing[origin] = self._found(tx, origin, item, (i for _, i in batch[place:]))
+            self._standing[origin] = self._look_up(tx, origin, item, (i for _, i in batch[place:]))
         return self._standing[origin]
 
-    def _found(self, tx: Transaction, origin: str, item: Item, following: Iterable[Item]) -> _Standing:
+    def _look_up(self, tx: Transaction, origin: str, item: Item, following: Iterable[Item]) -> _StandingChat:
         conversation = item.conversation or ""
         thread = tx.threads.get(origin)
         if origin.endswith(f":{conversation}") and conversation:
             if thread is not None:
-                return _Standing(origin, kept=_kept(tx, thread))
-            return _Standing(conversation if tx.threads.get(conversation) else origin)
+                return _StandingChat(origin, hooked=_hooked_session(tx, thread))
+            return _StandingChat(conversation if tx.threads.get(conversation) else origin)
         if thread is not None or not item.local:
             first = tx.observations.read(thread.id, 0, 0) if thread is not None and item.local else ()
-            return _Standing(origin, offsets=_around(first[0].utc_offset) if first else ())
+            return _StandingChat(origin, offsets=_around(first[0].utc_offset) if first else ())
         began = self._standing.get(conversation)
         if began is not None and origin.startswith(conversation):  # a conversation of a channel that stands
             return replace(began, thread=began.thread + origin.removeprefix(conversation))
         beginning = _beginning(conversation, following)
         for offset in _OFFSETS if beginning else ():
-            name = chat_name([_read_in(one, offset) for one in beginning])
+            name = chat_name([_read_in(message, offset) for message in beginning])
             if tx.threads.get(name) is not None:
-                return _Standing(name, name, _around(offset))
-        return _Standing(origin)
+                return _StandingChat(name, name, _around(offset))
+        return _StandingChat(origin)
 
     def _earlier(
-        self, tx: Transaction, items: Sequence[Item], standing: Sequence[_Standing], known: Sequence[bool]
+        self, tx: Transaction, items: Sequence[Item], standing: Sequence[_StandingChat], known: Sequence[bool]
     ) -> dict[int, UUID]:
         """Return the ids under which earlier versions stored items that are not known by their own."""
-        found: dict[int, UUID] = {}
+        older: dict[int, UUID] = {}
         by_variant: dict[str, list[tuple[int, Item]]] = defaultdict(list)
         for n, item in enumerate(items):
             for name, variant in _variants(item, standing[n]):
                 by_variant[name].append((n, variant))
         for name, variants in by_variant.items():
             ids = assign_ids([v for _, v in variants], self._scope, self._source, seen=self._seen[name])
-            wanted = [i for i, (n, _) in zip(ids, variants, strict=True) if not known[n]]
-            stored = tx.observations.get(wanted) if wanted else {}
+            unknown = [i for i, (n, _) in zip(ids, variants, strict=True) if not known[n]]
+            stored = tx.observations.get(unknown) if unknown else {}
             for identity, (n, variant) in zip(ids, variants, strict=True):
                 observation = stored.get(identity)
                 if known[n] or observation is None:
                     continue
                 # by another zone's clock the same words may have been said at this one's time, too
                 if not name.startswith(_ZONE) or observation.at == variant.at:
-                    found.setdefault(n, identity)
-        return found
+                    older.setdefault(n, identity)
+        return older
 
     def _compare(self, tx: Transaction, items: Sequence[Item], stored: Sequence[UUID | None]) -> None:
         """Say of each chat that stands with the times of another zone that they stay."""
@@ -179,22 +179,22 @@ class Recogniser:
     def note_kept(self) -> None:
         """Say how much of what was read hooks had kept."""
         if self._hooked:
-            said = plural(self._hooked, "message")
-            self._notes.remarks[f"{said} of sessions that hooks kept already: only the rest was added"] += 1
+            count = plural(self._hooked, "message")
+            self._notes.remarks[f"{count} of sessions that hooks kept already: only the rest was added"] += 1
 
 
-def _kept(tx: Transaction, thread: Thread) -> _Kept | None:
-    kept = _Kept()
+def _hooked_session(tx: Transaction, thread: Thread) -> _HookedSession | None:
+    session = _HookedSession()
     for begin in range(0, tx.threads.frame(thread.id).next_seq, _PAGE):
         for observation in tx.observations.read(thread.id, begin, begin + _PAGE - 1):
             event = _EVENT.fullmatch(observation.external_id or "")
             if event is None:
                 continue
             if observation.kind is Kind.TOOL:
-                kept.calls.add(event[1])
+                session.calls.add(event[1])
             else:
-                kept.said[observation.actor, _plain(observation.text)].append(observation)
-    return kept if kept.calls or kept.said else None
+                session.texts[observation.actor, _plain(observation.text)].append(observation)
+    return session if session.calls or session.texts else None
 
 
 def _calls(item: Item) -> set[str]:
@@ -203,8 +203,8 @@ def _calls(item: Item) -> set[str]:
         return set()
     calls = item.extras.get("calls")
     uses = [*(calls if isinstance(calls, list) else ()), item.extras]
-    ids = (use.get("tool_call_id") for use in uses if hasattr(use, "get"))
-    return {one for one in ids if isinstance(one, str)}
+    ids = (use.get("tool_call_id") for use in uses if isinstance(use, Mapping))
+    return {identity for identity in ids if isinstance(identity, str)}
 
 
 def _plain(text: str) -> str:
@@ -235,7 +235,7 @@ def _read_in(item: Item, offset: int) -> Item:
     return replace(item, at=item.written - timedelta(seconds=offset), utc_offset=None)
 
 
-def _variants(item: Item, standing: _Standing) -> Iterator[tuple[str, Item]]:
+def _variants(item: Item, standing: _StandingChat) -> Iterator[tuple[str, Item]]:
     """Yield how earlier versions read an item that named it otherwise."""
     if item.external_id is not None:
         if _PART.search(item.external_id):
@@ -245,6 +245,6 @@ def _variants(item: Item, standing: _Standing) -> Iterator[tuple[str, Item]]:
         yield "actor", replace(item, actor="user")
     if item.local and item.at_source is not TimeSource.ASSUMED:
         before = replace(item, conversation=standing.conversation or item.conversation)
-        given = () if item.utc_offset is None else (item.utc_offset,)
-        for offset in dict.fromkeys((*standing.offsets, *given)):
+        told_zone = () if item.utc_offset is None else (item.utc_offset,)
+        for offset in dict.fromkeys((*standing.offsets, *told_zone)):
             yield f"{_ZONE}{offset}", _read_in(before, offset)

@@ -145,8 +145,10 @@ def _message(
         yield Unreadable(line, "a mail without a date that can be read, and none before it", excerpt(subject))
         return
     for record in speak(chat, fields, reading, line):
-        assumed = at is None and not isinstance(record, Unreadable)
-        yield replace(record, at=before) if assumed else record
+        if at is None and isinstance(record, Item):
+            yield replace(record, at=before)
+        else:
+            yield record
 
 
 def _root(message: Message, identity: str | None, reading: ReadingOptions) -> str | None:

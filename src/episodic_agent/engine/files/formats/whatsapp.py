@@ -79,23 +79,12 @@ _EDITED: Final = re.compile(
 _DELETED: Final = re.compile(
     r"(?:This message was deleted|You deleted this message|Diese Nachricht wurde gelöscht|"
     r"Du hast diese Nachricht gelöscht|Se eliminó este mensaje|Eliminaste este mensaje|"
-    r"Este mensaje fue eliminado|"
+    r"Este mensaje fue eliminado|Dit bericht is verwijderd|"
     r"Ce message a été supprimé|Vous avez supprimé ce message|Mensagem apagada|Esta mensagem foi apagada|"
-    r"Hai eliminato questo messaggio|Você apagou esta mensagem|"
-    r"Dit bericht is verwijderd|(?:Je|U) hebt dit bericht verwijderd|"
-    r"Du raderade detta meddelande|Detta meddelande (?:har raderats|raderades)|"
-    r"Denne meldingen ble slettet|Du slettet denne meldingen|Denne besked blev slettet|"
-    r"Du slettede denne besked|Tämä viesti poistettiin|Poistit tämän viestin|"
-    r"Ta wiadomość została usunięta|Usunięto tę wiadomość|"
-    r"Данное сообщение удалено|Вы удалили данное сообщение|Bu mesaj silindi|Bu mesajı sildiniz|"
-    r"Pesan ini (?:telah )?dihapus|Anda menghapus pesan ini|このメッセージは削除されました|"
-    r"このメッセージを削除しました|삭제된 메시지입니다|이 메시지를 삭제했습니다|你已刪除此訊息|"
     r"Questo messaggio è stato eliminato|此消息已删除|此消息已刪除|你删除了此消息|null)\.?"
 )
 _ENCRYPTED: Final = re.compile(
-    r"end-to-end|Ende-zu-Ende|extremo a extremo|de bout en bout|ponta a ponta|crittografat|krypter|"
-    r"kryptera|salattu|szyfrowan|шифрован|uçtan uca|端到端|端對端|エンドツーエンド|종단간",
-    re.IGNORECASE,
+    r"end-to-end|Ende-zu-Ende|extremo a extremo|de bout en bout|ponta a ponta|端到端|端對端", re.IGNORECASE
 )
 _TITLE: Final = re.compile(
     r"(?:WhatsApp[ -]Chat(?: with| mit| -)|Chat(?: de)? WhatsApp con|Discussion WhatsApp avec|"

@@ -40,6 +40,11 @@ LINES: Final = "application/x-ndjson"
 LARGEST_FILE: Final = 1 << 30  # bytes of an import
 LEAST: Final = 4096  # bytes a second, after the first seconds: a place is not held by dripping
 _UPLOAD: Final = "upload.jsonl"
+_FORM: Final = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}}
+_BODIES: Final = {
+    "application/octet-stream": {"schema": {"type": "string"}},
+    "multipart/form-data": {"schema": _FORM},
+}
 
 
 def streams(scope: Scope) -> bool:
@@ -86,27 +91,14 @@ def _add_import(router: APIRouter, largest: int) -> None:
         openapi_extra={
             "x-role": "write",
             "x-verb": "import_file",
-            "requestBody": {
-                "required": True,
-                "content": {
-                    "application/octet-stream": {"schema": {"type": "string"}},
-                    "multipart/form-data": {
-                        "schema": {
-                            "type": "object",
-                            "properties": {"file": {"type": "string", "format": "binary"}},
-                        }
-                    },
-                },
-            },
+            "requestBody": {"required": True, "content": _BODIES},
         },
     )
     async def import_file(
         request: Request,
         user: Annotated[str, Path(min_length=1)],
         *,
-        name: Annotated[
-            str | None, Query(description="The file's name; WhatsApp's tells whose chat it is.")
-        ] = None,
+        name: Annotated[str | None, Query(description="The file's name, which may title the chat.")] = None,
         source: Annotated[str | None, Query(description="Where the messages are from.")] = None,
         encoding: Annotated[str | None, Query(description="Of a text; UTF-8 unless it says so.")] = None,
         timezone: Annotated[str | None, Query(description="Of times without one: Europe/Berlin.")] = None,

@@ -15,7 +15,7 @@ _REMEDY: Final = "send one file, as curl -F file=@chat.txt or curl --data-binary
 
 
 @dataclass(slots=True)
-class _Part:
+class _FormPart:
     head: Message
     begin: int
     end: int = 0
@@ -50,8 +50,10 @@ def take_file(body: Path, content_type: str) -> tuple[str, Path]:
             held = f"{len(files)} files" if files else "no file"
             raise HTTPException(422, f"the form holds {held}; {_REMEDY}")
         if fields:
-            said = f"{fields[0]!r} is a field of the form; give it in the query, as ?timezone=Europe/Berlin"
-            raise HTTPException(422, said)
+            problem = (
+                f"{fields[0]!r} is a field of the form; give it in the query, as ?timezone=Europe/Berlin"
+            )
+            raise HTTPException(422, problem)
         return str(files[0].head.get_filename()), _copied(stream, files[0], body.with_name("part"))
 
 
@@ -59,10 +61,10 @@ def _head_of(lines: bytes) -> Message:
     return Parser().parsestr(lines.decode("utf-8", "replace") + "\r\n\r\n", headersonly=True)
 
 
-def _parts(stream: BinaryIO, mark: bytes) -> Iterator[_Part]:
+def _parts(stream: BinaryIO, mark: bytes) -> Iterator[_FormPart]:
     """Yield the parts of a form; each ends before the line end that the next boundary begins after."""
     pattern = re.compile(re.escape(mark) + rb"(--)?[ \t]*\r?\n?")
-    part: _Part | None = None
+    part: _FormPart | None = None
     at, tail = 0, b"\n"
     while line := stream.readline(_LINE):
         match = pattern.fullmatch(line) if tail.endswith(b"\n") else None
@@ -75,14 +77,14 @@ def _parts(stream: BinaryIO, mark: bytes) -> Iterator[_Part]:
                 return
             head = b"".join(iter(lambda: stream.readline(_LINE).strip(b"\r\n") + b"\n", b"\n"))
             at = stream.tell()
-            part, tail = _Part(_head_of(head), at), b"\n"
+            part, tail = _FormPart(_head_of(head), at), b"\n"
             continue
         at += len(line)
         tail = (tail + line)[-2:]  # a line may come in two pieces
     raise HTTPException(422, f"the form breaks off before its last boundary; {_REMEDY}")
 
 
-def _copied(stream: BinaryIO, part: _Part, target: Path) -> Path:
+def _copied(stream: BinaryIO, part: _FormPart, target: Path) -> Path:
     stream.seek(part.begin)
     left = part.end - part.begin
     with target.open("wb") as file:
