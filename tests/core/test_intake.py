@@ -165,7 +165,7 @@ TOOLS: list[tuple[Mapping[str, object], str, str, Mapping[str, object]]] = [
                 }
             ],
         },
-        "user",
+        "tool",
         "tool result: error: no such file",
         {"name": None, "arguments": None, "result": None, "error": "no such file", "tool_call_id": "t1"},
     ),

@@ -259,3 +259,106 @@ def test_a_zone_or_an_order_that_is_none_is_refused(memory: Memory, zone: Any) -
         mine.import_file(SAMPLES / "telegram", timezone=zone)
     with pytest.raises(InvalidInput, match="no order of dates 'ddd'"):
         mine.import_file(SAMPLES / "telegram", dates="ddd")
+
+
+# --- dates of a chat with dashes, notices, mail without a date, polls --------------------------------------
+
+ENCRYPTED = "Berichten en gesprekken worden end-to-end versleuteld."
+
+
+def chat(tmp_path: Path, *lines: str) -> dict[str, Any]:
+    path = tmp_path / "chat.txt"
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return read(path)
+
+
+@pytest.mark.parametrize("date", ["01-05-2024", "01-05-24", "01.05.2024", "1-5-2024", "2024-05-01"])
+@pytest.mark.parametrize("form", ["{} 09:15 - {}", "{}, 09:15 - {}"])
+def test_a_whatsapp_chat_is_known_by_dates_of_any_form(tmp_path: Path, date: str, form: str) -> None:
+    said = [form.format(date, text) for text in (ENCRYPTED, "Joost: Om tien uur", "Anke: <Media weggelaten>")]
+    seen = chat(tmp_path, *said, form.format(date, "Anke: Dit bericht is verwijderd"))
+    assert seen["formats"] == ["WhatsApp chat"]
+    rows = [(row[0], row[1], row[4]) for row in seen["messages"]]
+    at = "2024-05-01T09:15:00+00:00"
+    assert rows == [("Joost", at, "Om tien uur"), ("Anke", at, "[media]")]
+    assert "2 notices left out" in seen["notes"]
+
+
+def test_a_log_with_iso_dates_is_no_whatsapp_chat(tmp_path: Path) -> None:
+    assert chat(tmp_path, "2024-05-01 09:15 - Joost: hi")["formats"] == ["transcript"]
+
+
+def test_dates_that_contradict_each_other_are_said_and_named(tmp_path: Path) -> None:
+    dates = ("13/04/2024", "14/04/2024", "04/25/2024")
+    seen = chat(tmp_path, *(f"{date}, 09:15 - Ada: hello" for date in dates))
+    assert len(seen["messages"]) == 2
+    assert seen["notes"][0].startswith(
+        "the dates contradict each other: read as day/month/year, as which 04/25"
+    )
+    assert seen["unreadable"][0].startswith("chat.txt:3: 04/25/2024 is no date as day/month/year")
+
+
+def mail(*heads: str) -> str:
+    return "\n".join([*heads, "To: bo@example.org", "Subject: Tea", "", "At noon.", "", ""])
+
+
+def mailbox(path: Path, *mails: str) -> dict[str, Any]:
+    path.write_text("".join(mails), encoding="utf-8")
+    return read(path)
+
+
+def test_a_mail_without_a_date_is_of_its_mailbox_or_of_the_one_before_it(tmp_path: Path) -> None:
+    seen = mailbox(
+        tmp_path / "a.mbox",
+        mail("From - Wed Jan 10 08:00:00 2024", "From: Ana <ana@example.org>", "Date: soon"),
+        mail("From x 2024", "Received: by b; Tue, 9 Jan 2024 12:00:00 +0100", "From: Ana <ana@example.org>"),
+        mail("From x 2024", "From: Ana <ana@example.org>"),
+    )
+    assert [row[1] for row in seen["messages"]] == [
+        "2024-01-10T08:00:00+00:00",
+        "2024-01-09T11:00:00+00:00",
+        "assumed",
+    ]
+
+
+def test_a_mail_that_nothing_dates_is_unreadable_and_not_of_today(tmp_path: Path) -> None:
+    seen = mailbox(tmp_path / "a.eml", mail("From: Ana <ana@example.org>", "Message-ID: <a@example.org>"))
+    assert seen["messages"] == []
+    assert seen["unreadable"] == ["a.eml:1: a mail without a date that can be read, and none before it"]
+
+
+def test_mail_in_no_named_encoding_is_read_as_windows_wrote_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.eml"
+    head = (
+        "From: Zoé <z@example.fr>\nTo: b@example.fr\nSubject: Thé\nDate: Tue, 9 Jan 2024 12:00:00 +0100\n\n"
+    )
+    path.write_bytes((head + "Le thé coûte 3 €\n").encode("cp1252"))
+    seen = read(path)
+    ((who, _, _, title, text),) = seen["messages"]
+    assert (who, title, text) == ("Zoé", "Thé", "Le thé coûte 3 €")
+    assert seen["notes"] == ["mail that is not in UTF-8 and names no encoding read as windows-1252"]
+
+
+def test_what_has_no_time_is_said(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "chat.txt"
+    path.write_text("Ana: tea?\nBo: yes\n", encoding="utf-8")
+    assert "2 messages without a time: kept as if said now" in run("import", path).err
+    path.write_text("[2024-03-01 09:15] Ana: tea?\n[09:16] Bo: yes\n", encoding="utf-8")
+    assert "1 message without a time: placed beside those next to them" in run("import", path).err
+
+
+def test_a_poll_keeps_its_answers_and_a_forwarded_message_its_author(tmp_path: Path) -> None:
+    base = {"type": "message", "date_unixtime": "1707552060", "from": "Ana", "from_id": "user1"}
+    answers = [{"text": "May", "voters": 2, "chosen": True}, {"text": "June", "voters": 0, "chosen": False}]
+    messages = [
+        {**base, "id": 1, "text": "", "poll": {"question": "Which week?", "answers": answers}},
+        {**base, "id": 2, "text": "I live in Hamburg.", "forwarded_from": "Bo"},
+        {**base, "id": 3, "text": "I live in Rome.", "forwarded_from": None},
+    ]
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps({"name": "All", "type": "g", "id": 1, "messages": messages}), encoding="utf-8")
+    assert [row[4] for row in read(path)["messages"]] == [
+        "[poll: Which week? May (2), June (0)]",
+        "[forwarded from: Bo]\nI live in Hamburg.",
+        "[forwarded from: Deleted Account]\nI live in Rome.",
+    ]

@@ -20,6 +20,7 @@ from episodic_agent import Memory
 from episodic_agent.engine.jobs import imports
 from episodic_agent.errors import InvalidInput, NotFound, StoreUnavailable
 from episodic_agent.faces.http.app import make_app
+from episodic_agent.faces.http.v1.forms import take_file
 
 NOW = datetime(2026, 3, 12, 12, tzinfo=UTC)
 CHAT = json.dumps([{"role": "user", "content": f"The kettle broke, {n}"} for n in range(5)]).encode()
@@ -90,6 +91,71 @@ def test_a_file_nobody_can_read_makes_a_failed_operation_that_says_why(client: T
     assert failed["error"].startswith("chat.json is not text"), "no folder of the server is named"
     tried = client.post("/v1/users/ana/import", params={**asked, "dry_run": True}, content=CHAT)
     assert (tried.status_code, "wait=false" in tried.json()["detail"]) == (400, True)
+
+
+FORM = {"content-type": "multipart/form-data; boundary=b"}
+PART = b'--b\r\nContent-Disposition: form-data; name="%s"%s\r\nContent-Type: text/plain\r\n\r\n%s\r\n'
+NOTES = "Ana: I moved to Lisbon.\nBo: In a café?\r\n--b is no end\n".encode()
+
+
+def form(*parts: tuple[bytes, bytes, bytes]) -> bytes:
+    return b"".join(PART % part for part in parts) + b"--b--\r\n"
+
+
+def test_a_file_in_a_form_is_imported_by_its_own_name(client: TestClient) -> None:
+    name = "WhatsApp Chat with Zoë.txt"
+    chat = (
+        b"13/04/2024, 9:15 pm - Ana: I moved to Lisbon.\r\n13/04/2024, 9:16 pm - Bo: In May\r\n--b is no end"
+    )
+    body = form((b"file", f'; filename="{name}"'.encode(), chat))
+    answer = client.post("/v1/users/ana/import", content=body, headers=FORM)
+    assert (answer.status_code, answer.json()["added"], answer.json()["format"]) == (200, 2, "whatsapp")
+    episodes = client.get("/v1/users/ana/threads").json()["items"]
+    assert episodes[0]["title"] == "Zoë"
+    sent = client.post("/v1/users/ana/import", params={"name": name}, content=chat)
+    assert (sent.json()["added"], sent.json()["duplicates"]) == (0, 2), "the content is the same to the byte"
+
+
+@pytest.mark.parametrize("size", [0, 1, 65_534, 65_535, 65_536, 70_000])
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n", b"\r"])
+def test_a_form_gives_its_files_content_to_the_byte(tmp_path: Path, size: int, end: bytes) -> None:
+    content = b"x" * size + end
+    body = tmp_path / "body"
+    body.write_bytes(form((b"file", b'; filename="a.txt"', content)))
+    name, path = take_file(body, FORM["content-type"])
+    assert (name, path.read_bytes()) == ("a.txt", content)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (form(), "the form holds no file; send one file, as curl -F file=@chat.txt"),
+        (form((b"a", b"; filename=a", NOTES), (b"b", b"; filename=b", NOTES)), "the form holds 2 files"),
+        (form((b"a", b"; filename=a", NOTES), (b"source", b"", b"sms")), "'source' is a field of the form"),
+        (form((b"a", b"; filename=a", b"")), "the file is empty"),
+        (form((b"a", b"; filename=a", NOTES))[:-8], "the form breaks off"),
+        (b"", "the form breaks off"),
+    ],
+)
+def test_a_form_that_holds_not_one_file_is_refused(client: TestClient, body: bytes, said: str) -> None:
+    answer = client.post("/v1/users/ana/import", content=body, headers=FORM)
+    assert (answer.status_code, said in answer.json()["detail"]) == (422, True), answer.json()
+    assert client.get("/v1/users/ana/stats").json().get("observations", 0) == 0
+
+
+def test_a_body_of_which_nothing_can_be_read_is_no_success(client: TestClient) -> None:
+    empty = client.post("/v1/users/ana/import", content=b"")
+    assert (empty.status_code, "the file is empty" in empty.json()["detail"]) == (422, True)
+    wrong = b"[2024-13-45 09:15] Ana: hi\n[2024-13-46 09:15] Ana: ho\n"
+    answer = client.post("/v1/users/ana/import", params={"name": "a.txt"}, content=wrong)
+    assert answer.status_code == 422
+    assert answer.json()["detail"].startswith("nothing of it can be read: a.txt:1: cannot read the time")
+    assert answer.json()["detail"].endswith("(and 1 more)")
+    later = client.post("/v1/users/ana/import", params={"wait": False}, content=wrong)
+    failed = polled(client, later.headers["location"])
+    assert (failed["state"], failed["error"]) == ("failed", imports._UNREAD)
+    half = client.post("/v1/users/ana/import", content=wrong + b"[2024-03-01 09:15] Ana: hi\n")
+    assert (half.status_code, len(half.json()["unreadable"])) == (200, 2)
 
 
 def test_an_import_is_its_users_own_and_known_for_a_day(

@@ -43,14 +43,15 @@ def observation_id(scope: Scope, source: str, external_id: str) -> UUID:
 def content_id(scope: Scope, source: str, item: Item, occurrence: int) -> UUID:
     """Return the id of an observation without a caller's id; `occurrence` counts equal ones before it.
 
-    An assumed time is not part of the name: the next import of the same file would assume another.
+    An assumed time is not part of the name: the next import of the same file would assume another. Nor is
+    the zone that a time without one is read in: the next import may name another.
 
     >>> first = content_id(Scope("ana"), "sms", Item("user", "yes"), 0)
     >>> first == content_id(Scope("ana"), "sms", Item("user", "yes"), 1)
     False
     """
     known = item.at is not None and item.at_source is not TimeSource.ASSUMED
-    at = item.at.astimezone(UTC).isoformat() if known and item.at else None
+    at = item.written.astimezone(UTC).isoformat() if known and item.written else None
     return _named("content", scope.space, scope.user_id, source, item.actor, at, item.text, occurrence)
 
 

@@ -7,7 +7,7 @@ name. Text is repaired here, once, so that no later room ever meets a NUL or a l
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
 from typing import Final
 
@@ -67,7 +67,8 @@ class Item:
     east of UTC; `location_confidence` and `prediction_error` lie in [0, 1]. `conversation` is the caller's
     name of the chat, `title` what its people call it. `repaired` tells that characters no database can hold
     were replaced. It is to be erased
-    `ttl` after its time, or at `expires_at`; one of the two at most.
+    `ttl` after its time, or at `expires_at`; one of the two at most. `local` tells that its time was written
+    without a zone.
     """
 
     actor: str
@@ -88,6 +89,14 @@ class Item:
     ttl: timedelta | None = None
     expires_at: datetime | None = None
     title: str | None = None
+    local: bool = field(default=False, compare=False)
+
+    @property
+    def written(self) -> datetime | None:
+        """Return its time as it was written, as if in UTC: the same whatever zone it was read in."""
+        if self.at is None or not self.local or self.utc_offset is None:
+            return self.at
+        return self.at + timedelta(seconds=self.utc_offset)
 
     def expiry(self, at: datetime) -> datetime | None:
         """Return when it is to be erased, said at this time; None: never.
@@ -122,8 +131,7 @@ def read_item(
     ...
     episodic_agent.errors.InvalidInput: the text is empty; give some text, or a tool call with a name
     """
-    if isinstance(raw, str):
-        raw = {"content": raw}
+    raw = {"content": raw} if isinstance(raw, str) else raw
     if not isinstance(raw, Mapping):
         raise InvalidInput(f"a message is a text or an object with role and content, not {type_name(raw)}")
     cleaner = Cleaner()
@@ -145,6 +153,7 @@ def read_item(
         at=moment.at if moment else None,
         at_source=moment.source if moment else TimeSource.ASSUMED,
         utc_offset=moment.utc_offset if moment else None,
+        local=moment.local if moment else False,
         external_id=names["id"],
         kind=kind,
         channel=names["channel"] or channel,
@@ -172,10 +181,20 @@ def _voice(
 ) -> tuple[str | None, dict[str, Json]]:
     """Return who speaks, and the role as well where that is another word."""
     role = _word(fields, arguments, "role", cleaner)
+    if role == "user" and _only_results(fields):
+        role = "tool"  # Anthropic's form has tools answer in the user's name
     # A tool message's `name` is the tool's; whoever used it is named elsewhere, if at all.
     voices = _names_used({k: v for k, v in fields.items() if k != "name"}) if uses else arguments
     speaker = _word(fields, voices, "speaker", cleaner)
     return speaker or role, {"role": role} if speaker and role and speaker != role else {}
+
+
+def _only_results(fields: Mapping[str, object]) -> bool:
+    """Tell a message of nothing but what tools answered."""
+    blocks = fields.get("content")
+    if not isinstance(blocks, list) or not blocks:
+        return False
+    return all(isinstance(block, Mapping) and block.get("type") == "tool_result" for block in blocks)
 
 
 def _check_rest(names: Sequence[str | None], rest: Sequence[Mapping[str, Json]], largest: int) -> None:
@@ -302,7 +321,7 @@ def _moment(
         return place(read_time(day).at.date(), clock, timezone)
     moment = read_time(value, timezone)
     if fields.get("at_source") == TimeSource.DATE_ONLY:
-        return Moment(moment.at, TimeSource.DATE_ONLY, moment.utc_offset)
+        return replace(moment, source=TimeSource.DATE_ONLY)
     return moment
 
 

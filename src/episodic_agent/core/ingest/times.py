@@ -9,7 +9,7 @@ a time of day. Everything else, and every year outside 1900-2200, is refused by 
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from email.utils import parsedate_to_datetime
 from typing import Final
@@ -43,11 +43,15 @@ _FILLER: Final = re.compile(r"\b(?:on|at|mon|tue|wed|thu|fri|sat|sun)[a-z]*\b|[\
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """An event time: aware UTC, how much of it was given, and the writer's offset in seconds if known."""
+    """An event time: aware UTC, how much of it was given, and the writer's offset in seconds if known.
+
+    `local` tells that it was written without a zone, and placed in the reader's.
+    """
 
     at: datetime
     source: TimeSource = TimeSource.GIVEN
     utc_offset: int | None = None
+    local: bool = field(default=False, compare=False)
 
 
 def read_time(value: object, timezone: tzinfo | None = None) -> Moment:
@@ -148,7 +152,8 @@ def _since_epoch(value: float) -> Moment | None:
 def _placed(local: datetime, timezone: tzinfo | None, source: TimeSource) -> Moment:
     aware = local if local.tzinfo is not None else local.replace(tzinfo=timezone or UTC)
     offset = aware.utcoffset() if local.tzinfo is not None or timezone is not None else None
-    return Moment(aware.astimezone(UTC), source, None if offset is None else int(offset.total_seconds()))
+    seconds = None if offset is None else int(offset.total_seconds())
+    return Moment(aware.astimezone(UTC), source, seconds, local=local.tzinfo is None)
 
 
 def _named_month(text: str, timezone: tzinfo | None) -> Moment | None:

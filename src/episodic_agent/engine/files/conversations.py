@@ -93,6 +93,6 @@ class Conversations:
 
 def _digest(item: Item) -> str:
     """Name a line by what it is, so that an import that is repeated names its conversation alike."""
-    when = "" if item.at is None else item.at.isoformat()
+    when = "" if item.written is None else item.written.isoformat()
     fields = json.dumps([item.external_id, item.actor, item.text, when])
     return blake2b(fields.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()

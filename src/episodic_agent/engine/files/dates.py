@@ -3,12 +3,12 @@
 03/01/2024 is the first of March or the third of January, and 24/3/12 a third thing. Every order a file's
 first date allows is tried on all of them. The order wins in which fewest dates are none, run back or leap;
 then the one with the smallest gaps, since people who write at all write on. Where that settles nothing the
-order is a custom's (dots: day first; else month first), and the reader says so.
+order is a custom's (dots and dashes: day first; else month first), and the reader says so.
 """
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 from typing import Final
@@ -62,14 +62,23 @@ class WrittenDate:
 
 @dataclass(frozen=True, slots=True)
 class ChosenOrder:
-    """The order to read with; `sure` tells that the file, its custom or the caller settles it."""
+    """The order to read with; `sure` tells that the file, its custom or the caller settles it.
+
+    `against` is a date of the file that is none in this order, and is one in another.
+    """
 
     order: DateOrder
     sure: bool = True
+    against: str = field(default="", repr=False)
 
     @property
     def remark(self) -> str:
         """Say which order was chosen and, where the file leaves it open, how to choose another."""
+        if self.against:
+            return (
+                f"the dates contradict each other: read as {self.order.words}, as which {self.against} is "
+                "none; what is dated so is unreadable here: put it into a file of its own"
+            )
         if self.sure:
             return f"dates read as {self.order.words}"
         other = DateOrder.DMY if self.order is DateOrder.MDY else DateOrder.MDY
@@ -99,11 +108,14 @@ class _Trial:
         self.order = order
         self._last: date | None = None
         self._broken = self._odd = self._days = 0
+        self.against = ""  # the first date that is none so, and is one in another order
 
     def take(self, written: WrittenDate) -> None:
         day = written.read(self.order)
         if day is None:
             self._broken += 1
+            if not self.against and any(written.read(other) for other in _customs(written)):
+                self.against = written.separator.join(written.numbers)
             return
         gap = (day - self._last).days if self._last else 0
         self._odd += not 0 <= gap <= _LONGEST_GAP
@@ -137,7 +149,7 @@ def date_order(dates: Iterable[WrittenDate]) -> ChosenOrder | None:
     best = min(trials, key=lambda trial: trial.cost)  # of equals the first, as custom has it
     rivals = [trial for trial in trials if trial.cost == best.cost]
     settled = len(rivals) == 1 or (before is not None and before.separator == ".")
-    return ChosenOrder(best.order, settled)
+    return ChosenOrder(best.order, settled, best.against)
 
 
 def _customs(written: WrittenDate) -> tuple[DateOrder, ...]:
@@ -145,4 +157,6 @@ def _customs(written: WrittenDate) -> tuple[DateOrder, ...]:
     if written.separator == ".":
         return (DateOrder.DMY,)
     days = (DateOrder.MDY, DateOrder.DMY, DateOrder.YMD)
+    if written.separator == "-":
+        days = (DateOrder.DMY, DateOrder.MDY, DateOrder.YMD)
     return tuple(o for o in days if o is not DateOrder.YMD or len(written.numbers[2]) <= 2)

@@ -8,7 +8,6 @@ from datetime import timedelta, tzinfo
 from pathlib import Path
 from uuid import UUID
 
-from episodic_agent.core.identity import Repeats, assign_ids
 from episodic_agent.core.ingest import IntakeLimits, Item
 from episodic_agent.core.language import plural
 from episodic_agent.engine.arguments import Progress
@@ -21,6 +20,7 @@ from episodic_agent.engine.files.conversations import Conversations, is_channel
 from episodic_agent.engine.files.dates import DateOrder
 from episodic_agent.engine.files.options import ReadingOptions
 from episodic_agent.engine.files.own import Noun, read_header
+from episodic_agent.engine.files.recognising import Recogniser, session_thread
 from episodic_agent.engine.files.restoring import Restorer
 from episodic_agent.engine.files.sources import SourcePart, open_source
 from episodic_agent.engine.files.surveying import Survey
@@ -102,9 +102,10 @@ class Importer:
         reading = ReadingOptions(timezone=options.timezone, dates=options.dates)
         survey = Survey(lists=options.dry_run)
         unreadable: list[str] = []
+        recogniser = Recogniser(self._deps.store, scope, options.source, reading.notes)
         with open_source(path, reading, encoding=options.encoding, limits=self._deps.limits) as parts:
             items = _surveyed(parts, survey, unreadable, path)
-            incoming = self._incoming(items, scope, options.source)
+            incoming = _incoming(items, recogniser)
             if options.dry_run:
                 read, known = self._count_known(scope, (arriving.id for arriving in incoming))
                 added, taken = read - known, list[str]()
@@ -118,25 +119,17 @@ class Importer:
                     after_group=lambda: self._settle(scope),
                 )
                 read, added, taken = counts.observations, counts.added, [*counts.taken.values()]
+        recogniser.note_kept()
         return ImportReport(
-            observations=read,
+            observations=read + recogniser.skipped,
             added=added,
-            duplicates=read - added - len(taken),
+            duplicates=read + recogniser.skipped - added - len(taken),
             episodes=0,
             unreadable=unreadable + [f"{path.name}: {why}" for why in taken],
             threads=survey.threads,
             format=survey.names,
             notes=[*survey.lines(), *reading.notes.lines()],
         )
-
-    def _incoming(
-        self, items: Iterator[tuple[str, Item]], scope: Scope, source: str | None
-    ) -> Iterator[Incoming]:
-        seen = Repeats()
-        while batch := list(itertools.islice(items, BATCH)):
-            ids = assign_ids([item for _, item in batch], scope, source, seen=seen)
-            for (origin, item), identity in zip(batch, ids, strict=True):
-                yield Incoming(origin, identity, item)
 
     def _count_known(self, scope: Scope, ids: Iterator[UUID]) -> tuple[int, int]:
         """Return how many ids there are, and how many are stored already or come again."""
@@ -208,6 +201,11 @@ def check_export(path: Path, limits: IntakeLimits) -> None:
             )
 
 
+def _incoming(items: Iterator[tuple[str, Item]], recogniser: Recogniser) -> Iterator[Incoming]:
+    while batch := list(itertools.islice(items, BATCH)):
+        yield from recogniser.name(batch)
+
+
 def _surveyed(
     parts: Iterator[SourcePart], survey: Survey, unreadable: list[str], path: Path
 ) -> Iterator[tuple[str, Item]]:
@@ -222,6 +220,7 @@ def _surveyed(
             origin = record.conversation or path.stem
             if is_channel(part.format, origin):
                 origin = conversations.thread_of(origin, record)
+            origin = session_thread(part.format, origin)
             survey.take(part.label, origin, record)
             yield origin, record
 

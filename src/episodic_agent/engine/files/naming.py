@@ -52,7 +52,7 @@ class _NamedChat:
             yield self._placed(item)
             return
         self._held.append(item)
-        if _tells_apart(item) or len(self._held) == BEGINNING:
+        if tells_apart(item) or len(self._held) == BEGINNING:
             yield from self.release()
 
     def release(self) -> Iterator[Item]:
@@ -74,9 +74,11 @@ def chat_name(beginning: list[Item]) -> str:
     >>> chat_name([Item("user", "hi")])
     'chat-f05d61304c'
     """
-    texts = [[i.external_id, i.actor, i.text, i.at.isoformat() if i.at else None] for i in beginning]
+    times = [item.written.isoformat() if item.written else None for item in beginning]
+    texts = [[i.external_id, i.actor, i.text, at] for i, at in zip(beginning, times, strict=True)]
     return "chat-" + blake2b(dumps(texts).encode(), digest_size=5).hexdigest()
 
 
-def _tells_apart(item: Item) -> bool:
+def tells_apart(item: Item) -> bool:
+    """Tell whether a message is enough to name a chat after: nobody else said it at that time."""
     return item.at_source is TimeSource.GIVEN and item.actor not in _INSTRUCTIONS

@@ -52,6 +52,7 @@ class Survey:
     def __init__(self, *, lists: bool = False) -> None:
         self.formats: dict[str, MetFormat] = {}
         self._lists = lists
+        self._undated = self._placed = 0
         self._conversations: dict[str, MetConversation] = {}
 
     def meet(self, name: str, label: str) -> None:
@@ -63,6 +64,9 @@ class Survey:
         met = self.formats[label]
         met.conversations.add(origin)
         met.messages += 1
+        if item.at_source is TimeSource.ASSUMED:
+            self._undated += item.at is None
+            self._placed += item.at is not None
         if not self._lists:
             return
         at = None if item.at_source is TimeSource.ASSUMED else item.at
@@ -91,4 +95,12 @@ class Survey:
         ]
         lines += [f"  {held.line()}" for held in list(self._conversations.values())[:_LISTED]]
         more = len(self._conversations) - _LISTED
-        return [*lines, f"  … and {plural(more, 'conversation')} more"] if more > 0 else lines
+        if more > 0:
+            lines.append(f"  … and {plural(more, 'conversation')} more")
+        if self._undated:
+            lines.append(f"{plural(self._undated, 'message')} without a time: kept as if said now")
+        if self._placed:
+            lines.append(
+                f"{plural(self._placed, 'message')} without a time: placed beside those next to them"
+            )
+        return lines

@@ -243,4 +243,4 @@ def _item(message: _WrittenMessage, largest: int) -> Item | Unreadable:
     if message.moment is None:
         return item
     at = message.moment
-    return replace(item, at=at.at, at_source=at.source, utc_offset=at.utc_offset)
+    return replace(item, at=at.at, at_source=at.source, utc_offset=at.utc_offset, local=at.local)

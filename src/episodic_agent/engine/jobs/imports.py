@@ -26,6 +26,7 @@ MOST: Final = 8  # imports of a process
 _NAME: Final = "episodic-import-"
 _TURNS: Final = threading.BoundedSemaphore(AT_ONCE)
 _GONE: Final = "the process that imported it ended; send the file again: it goes on where it was"
+_UNREAD: Final = "nothing of it can be read; send it without `wait=false` to see why"  # no word of the file
 _BROKE: Final = "it broke off; the log of the process that imported it says where"
 
 
@@ -93,7 +94,8 @@ def _run(
     try:
         with _TURNS:
             report = work()
-        outcome = {"counts": _counts(report)}
+        unread = report.unreadable and not report.observations
+        outcome = {"error": _UNREAD} if unread else {"counts": _counts(report)}
     except EpisodicError as error:
         outcome = {"error": by_its_name(str(error), file)}
     finally:

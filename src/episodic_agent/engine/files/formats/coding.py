@@ -94,7 +94,12 @@ def _agent_line(
     text = joined(*words, *images)
     role = text_of(message.get("role")) or text_of(line.get("type"))
     fields = {"role": role, "timestamp": line.get("timestamp"), "id": line.get("uuid")}
-    if tools:
+    if tools and text and role == "user":  # what a tool answered is not what the person said beside it
+        name = text_of(line.get("uuid"))
+        for part, content in (("#answer", tools), ("#words", text)):
+            identity = f"{name}{part}" if name else None
+            yield from speak(chat, {**fields, "id": identity, "content": content}, reading, number)
+    elif tools:
         before = [{"type": "text", "text": text}] if text else []
         yield from speak(chat, {**fields, "content": [*before, *tools]}, reading, number)
     elif text:

@@ -2,17 +2,21 @@
 
 Written from knowledge of the formats (mboxo, mboxrd, Maildir, `.emlx`), not tried on a mailbox. A thread is
 what `References` and `In-Reply-To` join, called by its subject. Quoted replies and signatures are cut: what
-was answered is a message of its own. Bounces, drafts, spam and what lies in the bin are left out.
+was answered is a message of its own. Bounces, drafts, spam and what lies in the bin are left out. Where its
+date cannot be read a mail is of when it was put into its mailbox, or received, else of the one before it.
 """
 
+import codecs
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
 from email.errors import HeaderParseError
 from email.header import decode_header, make_header
 from email.message import Message
 from email.parser import BytesParser
-from email.utils import parseaddr, parsedate_to_datetime
+from email.utils import format_datetime, parseaddr, parsedate_to_datetime
 from typing import BinaryIO, Final
 
 from episodic_agent.core.ingest import Item
@@ -26,6 +30,7 @@ _HEADERS: Final = frozenset(
 )
 _HEADER: Final = re.compile(r"([A-Za-z][\w-]*):(?=\s|$)")
 _FROM_LINE: Final = re.compile(rb"From \S+.*\d{4}(?: [+-]\d{4})?\s*$")
+_MAILDIR: Final = re.compile(r"(?:^|/)(?:cur|new)/(\d{9,10})\.[^/]+$")
 _LARGEST: Final = 32_000_000  # bytes held of a message: what is beyond them is of an attachment
 _UNWANTED: Final = frozenset(("Spam", "Trash", "Drafts"))  # labels of Gmail
 _REPLY: Final = re.compile(
@@ -68,34 +73,55 @@ def read(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]
     line = 1
     try:
         with binary(opened.path, opened.limits) as stream:
-            for number, content in _messages(stream):
+            before: datetime | None = None
+            for number, content, stamp in _messages(stream, _delivered(str(opened.path))):
                 line = number
-                yield from _message(BytesParser().parsebytes(content), reading, number)
+                for record in _message(BytesParser().parsebytes(content), reading, number, stamp, before):
+                    yield record
+                    before = before if isinstance(record, Unreadable) else record.at
     except DAMAGED as error:
         yield Unreadable(line, f"the file ends in this message: {error}")
 
 
-def _messages(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield each message of an mbox, or the one message there is, with its line."""
+def _messages(stream: BinaryIO, delivered: str) -> Iterator[tuple[int, bytes, str]]:
+    """Yield each message of an mbox, or the one message there is, with its line and when it was put there."""
     first = stream.readline()
     if first.strip().isdigit():
-        yield 2, stream.read(min(int(first), _LARGEST))
+        yield 2, stream.read(min(int(first), _LARGEST)), delivered
         return
+    stamp = _stamp(first) or delivered
     lines: list[bytes] = [] if first.startswith(b"From ") else [first]
     many, begin, size, blank = not lines, 1, len(first), False
     for number, line in enumerate(stream, 2):
         if many and blank and _FROM_LINE.match(line):
-            yield begin, b"".join(lines)
-            lines, begin, size, blank = [], number, 0, False
+            yield begin, b"".join(lines), stamp
+            lines, begin, size, blank, stamp = [], number, 0, False, _stamp(line)
             continue
         blank = not line.strip()
         size += len(line)
         if size <= _LARGEST:
             lines.append(line[1:] if many and re.match(rb">+From ", line) else line)
-    yield begin, b"".join(lines)
+    yield begin, b"".join(lines), stamp
 
 
-def _message(message: Message, reading: ReadingOptions, line: int) -> Iterator[Item | Unreadable]:
+def _stamp(line: bytes) -> str:
+    """Return the time in the line that begins a message of an mbox, "" where there is none.
+
+    >>> _stamp(b"From ana@example.org Sat Jan  3 01:05:34 2026")
+    'Sat Jan 3 01:05:34 2026'
+    """
+    return " ".join(line.decode("latin-1").split()[2:]) if line.startswith(b"From ") else ""
+
+
+def _delivered(path: str) -> str:
+    """Return when a message of a Maildir was put there, which its name begins with."""
+    match = _MAILDIR.search(path)
+    return format_datetime(datetime.fromtimestamp(int(match[1]), UTC)) if match else ""
+
+
+def _message(
+    message: Message, reading: ReadingOptions, line: int, stamp: str, before: datetime | None
+) -> Iterator[Item | Unreadable]:
     name, address = parseaddr(_header(message, "From"))
     if not (name or address):
         yield Unreadable(line, "a mail without a sender", excerpt(_header(message, "Subject")))
@@ -109,13 +135,20 @@ def _message(message: Message, reading: ReadingOptions, line: int) -> Iterator[I
     forwarded = _FORWARD.match(subject) is not None
     fields = {
         "speaker": name or address,
-        "content": joined(spoken(_text(message), forwarded=forwarded), *_attached(message)),
-        "timestamp": _time(message),
+        "content": joined(spoken(_text(message, reading), forwarded=forwarded), *_attached(message)),
+        "timestamp": (at := _time(message, stamp)),
         "id": identity,
     }
     root = _root(message, identity, reading)
     chat = Chat(f"mail-{root}" if root else None, _REPLY.sub("", subject, count=1).strip() or None, "email")
-    yield from speak(chat, fields, reading, line)
+    if at is None and before is None:
+        yield Unreadable(line, "a mail without a date that can be read, and none before it", excerpt(subject))
+        return
+    for record in speak(chat, fields, reading, line):
+        if at is None and isinstance(record, Item):
+            yield replace(record, at=before)
+        else:
+            yield record
 
 
 def _root(message: Message, identity: str | None, reading: ReadingOptions) -> str | None:
@@ -142,16 +175,28 @@ def _header(message: Message, name: str) -> str:
 
 def _header_text(raw: str) -> str:
     """Decode a header: encoded words, and UTF-8 as it stands, which the parser holds as surrogates."""
-    text = raw.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    text = _words(raw.encode("utf-8", "surrogateescape"))
     with suppress(LookupError, UnicodeError, HeaderParseError, ValueError):
         text = str(make_header(decode_header(text)))
     return " ".join(text.split())
 
 
-def _time(message: Message) -> object:
-    """Return when it was sent, else when it was received; None where neither can be read."""
+def _words(content: bytes) -> str:
+    """Read bytes that nobody says the encoding of: UTF-8, else what old programs of Windows wrote.
+
+    >>> _words("Café".encode()), _words("Café".encode("latin-1"))
+    ('Café', 'Café')
+    """
+    for encoding in ("utf-8", "cp1252"):
+        with suppress(UnicodeError):
+            return content.decode(encoding)
+    return content.decode("latin-1")
+
+
+def _time(message: Message, stamp: str) -> datetime | None:
+    """Return when it was sent, else put into its mailbox or received; None where none can be read."""
     received = str(message.get("Received") or "").rpartition(";")[2]
-    for text in (_header(message, "Date"), received):
+    for text in (_header(message, "Date"), stamp, received):
         try:
             return parsedate_to_datetime(text.strip())
         except (ValueError, TypeError, IndexError):
@@ -159,12 +204,12 @@ def _time(message: Message) -> object:
     return None
 
 
-def _text(message: Message) -> str:
+def _text(message: Message, reading: ReadingOptions) -> str:
     """Return the words of a mail: its plain text, else its HTML without what it quotes."""
-    plain = [_decoded(part) for part in _parts(message) if part.get_content_type() == "text/plain"]
+    plain = [_decoded(part, reading) for part in _parts(message) if part.get_content_type() == "text/plain"]
     if any(text.strip() for text in plain):
         return "\n".join(plain)
-    pages = [_decoded(part) for part in _parts(message) if part.get_content_type() == "text/html"]
+    pages = [_decoded(part, reading) for part in _parts(message) if part.get_content_type() == "text/html"]
     return "\n".join(_unmarked(page) for page in pages)
 
 
@@ -180,13 +225,18 @@ def _attached(message: Message) -> Iterator[str]:
             yield note("file", _header_text(str(part.get_filename())))
 
 
-def _decoded(part: Message) -> str:
+def _decoded(part: Message, reading: ReadingOptions) -> str:
     payload = part.get_payload(decode=True)
     content = payload if isinstance(payload, bytes) else b""
+    named = part.get_content_charset() or "us-ascii"
+    with suppress(LookupError):
+        if codecs.lookup(named).name not in ("ascii", "utf-8"):
+            return content.decode(named, "replace")
     try:
-        return content.decode(part.get_content_charset() or "utf-8", "replace")
-    except LookupError:
-        return content.decode("utf-8", "replace")
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        reading.notes.remarks["mail that is not in UTF-8 and names no encoding read as windows-1252"] = 1
+        return _words(content)
 
 
 def _unmarked(page: str) -> str:

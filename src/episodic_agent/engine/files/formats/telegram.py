@@ -10,7 +10,16 @@ from typing import Final
 
 from episodic_agent.core.ingest import Item
 from episodic_agent.engine.files.formats.glimpse import Glimpse
-from episodic_agent.engine.files.formats.speaking import Chat, joined, link, mapping_of, note, speak, text_of
+from episodic_agent.engine.files.formats.speaking import (
+    Chat,
+    joined,
+    link,
+    list_of,
+    mapping_of,
+    note,
+    speak,
+    text_of,
+)
 from episodic_agent.engine.files.formats.walking import walk
 from episodic_agent.engine.files.opening import Opened, Unreadable
 from episodic_agent.engine.files.options import ReadingOptions
@@ -66,13 +75,31 @@ def _message(
         return
     fields = {
         "speaker": message.get("from") or message.get("actor") or _DELETED,
-        "content": joined(_text(message.get("text")), *_attached(message)),
+        "content": joined(*_forwarded(message), _text(message.get("text")), *_attached(message)),
         "timestamp": message.get("date_unixtime") or message.get("date"),
         "id": message.get("id"),
         "reply_to": message.get("reply_to_message_id"),
         "forwarded_from": message.get("forwarded_from"),
     }
     yield from speak(chat, fields, reading, line)
+
+
+def _forwarded(message: Mapping[str, object]) -> Iterator[str]:
+    """Say from whom a message was forwarded: its words are not those of who sent it on."""
+    if "forwarded_from" in message or "forwarded_from_id" in message:
+        yield note("forwarded from", message.get("forwarded_from") or _DELETED)
+
+
+def _poll(poll: Mapping[str, object]) -> str:
+    """Return a poll's question with its answers, and how many chose each.
+
+    >>> _poll({"question": "When?", "answers": [{"text": "May", "voters": 2}, {"text": "June", "voters": 1}]})
+    'When? May (2), June (1)'
+    """
+    answers = (
+        f"{_text(one.get('text')).strip()} ({one.get('voters') or 0})" for one in list_of(poll.get("answers"))
+    )
+    return f"{_text(poll.get('question')).strip()} {', '.join(answers)}".strip()
 
 
 def _text(value: object) -> str:
@@ -104,6 +131,6 @@ def _attached(message: Mapping[str, object]) -> Iterator[str]:
     person = mapping_of(message.get("contact_information"))
     if person:
         yield note("contact", f"{person.get('first_name', '')} {person.get('last_name', '')}")
-    question = mapping_of(message.get("poll")).get("question")
-    if question:
-        yield note("poll", _text(question))
+    poll = mapping_of(message.get("poll"))
+    if poll.get("question"):
+        yield note("poll", _poll(poll))

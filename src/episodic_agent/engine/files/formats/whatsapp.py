@@ -12,12 +12,11 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import time
+from datetime import datetime, time
 from pathlib import PurePosixPath
 from typing import Final
 
 from episodic_agent.core.ingest import Item
-from episodic_agent.core.ingest.times import place
 from episodic_agent.engine.files.dates import DateOrder, WrittenDate, date_order, written_date
 from episodic_agent.engine.files.formats.glimpse import Glimpse
 from episodic_agent.engine.files.formats.speaking import Chat, joined, note, speak
@@ -80,9 +79,12 @@ _EDITED: Final = re.compile(
 _DELETED: Final = re.compile(
     r"(?:This message was deleted|You deleted this message|Diese Nachricht wurde gelöscht|"
     r"Du hast diese Nachricht gelöscht|Se eliminó este mensaje|Eliminaste este mensaje|"
-    r"Este mensaje fue eliminado|"
+    r"Este mensaje fue eliminado|Dit bericht is verwijderd|"
     r"Ce message a été supprimé|Vous avez supprimé ce message|Mensagem apagada|Esta mensagem foi apagada|"
     r"Questo messaggio è stato eliminato|此消息已删除|此消息已刪除|你删除了此消息|null)\.?"
+)
+_ENCRYPTED: Final = re.compile(
+    r"end-to-end|Ende-zu-Ende|extremo a extremo|de bout en bout|ponta a ponta|端到端|端對端", re.IGNORECASE
 )
 _TITLE: Final = re.compile(
     r"(?:WhatsApp[ -]Chat(?: with| mit| -)|Chat(?: de)? WhatsApp con|Discussion WhatsApp avec|"
@@ -118,10 +120,19 @@ def fits(seen: Glimpse) -> bool:
         return False
     first = _plain(lines[0])
     if not first.startswith("["):  # an ISO date without a comma may be any log's
-        return re.match(r"[\d-]+ ", first) is None or "whatsapp" in seen.name.lower()
+        iso = re.match(r"\d{4}-[\d-]+ ", first) is not None
+        return not iso or "whatsapp" in seen.name.lower() or any(map(_is_whatsapps, lines))
     base = PurePosixPath(seen.name).name
     marked = any(_SIGN in line for line in lines) or base == "_chat.txt" or "whatsapp" in seen.name.lower()
     return marked or _OF_IOS.match(lines[0]) is not None
+
+
+def _is_whatsapps(line: str) -> bool:
+    """Tell what only WhatsApp writes: its notice of encryption, or what stands for a file."""
+    head = head_of(line)
+    if head is None or head.name is None:
+        return head is not None and _ENCRYPTED.search(head.text) is not None
+    return _OMITTED_ANDROID.fullmatch(head.text) is not None or _FILE_ANDROID.fullmatch(head.text) is not None
 
 
 def read(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
@@ -245,9 +256,8 @@ def _message(
         reason = f"{written} is no date as {order.words}; if it is written otherwise, pass --dates"
         yield Unreadable(collected.line, reason, shown)
         return
-    at = place(day, head.clock, reading.timezone).at
-    local = at if reading.timezone is None else at.astimezone(reading.timezone)
-    fields = {"speaker": head.name, "content": text, "timestamp": local}
+    at = datetime.combine(day, head.clock)  # without a zone: `speak` places it in that of the options
+    fields = {"speaker": head.name, "content": text, "timestamp": at}
     yield from speak(chat, fields, reading, collected.line)
 
 

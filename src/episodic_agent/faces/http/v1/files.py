@@ -31,6 +31,7 @@ from episodic_agent.faces.http.v1.asking import (
     needs,
     v1_router,
 )
+from episodic_agent.faces.http.v1.forms import is_form, take_file
 from episodic_agent.faces.http.v1.nouns import noun_model
 from episodic_agent.schemas.keys import Role
 from episodic_agent.showing import plain
@@ -39,6 +40,11 @@ LINES: Final = "application/x-ndjson"
 LARGEST_FILE: Final = 1 << 30  # bytes of an import
 LEAST: Final = 4096  # bytes a second, after the first seconds: a place is not held by dripping
 _UPLOAD: Final = "upload.jsonl"
+_FORM: Final = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}}
+_BODIES: Final = {
+    "application/octet-stream": {"schema": {"type": "string"}},
+    "multipart/form-data": {"schema": _FORM},
+}
 
 
 def streams(scope: Scope) -> bool:
@@ -85,17 +91,14 @@ def _add_import(router: APIRouter, largest: int) -> None:
         openapi_extra={
             "x-role": "write",
             "x-verb": "import_file",
-            "requestBody": {
-                "required": True,
-                "content": {"application/octet-stream": {"schema": {"type": "string"}}},
-            },
+            "requestBody": {"required": True, "content": _BODIES},
         },
     )
     async def import_file(
         request: Request,
         user: Annotated[str, Path(min_length=1)],
         *,
-        name: Annotated[str, Query(description="The file's name; its ending tells what it is.")] = _UPLOAD,
+        name: Annotated[str | None, Query(description="The file's name, which may title the chat.")] = None,
         source: Annotated[str | None, Query(description="Where the messages are from.")] = None,
         encoding: Annotated[str | None, Query(description="Of a text; UTF-8 unless it says so.")] = None,
         timezone: Annotated[str | None, Query(description="Of times without one: Europe/Berlin.")] = None,
@@ -105,7 +108,8 @@ def _add_import(router: APIRouter, largest: int) -> None:
     ) -> Response:
         """Import a chat file or an export, sent as the body; sending it again adds nothing.
 
-        With `wait=false` this answers as soon as the file arrived, by the operation that imports it, of which
+        A form with one file does as well (`curl -F file=@chat.txt`); its name is the file's. With
+        `wait=false` this answers as soon as the file arrived, by the operation that imports it, of which
         `Location` tells the state.
         """
         whose = name_in_path("user", user)
@@ -116,13 +120,16 @@ def _add_import(router: APIRouter, largest: int) -> None:
         with ExitStack() as stack:
             folder = mkdtemp(prefix="episodic-import-")
             deleted = stack.callback(partial(rmtree, folder, ignore_errors=True))
-            target = FilePath(folder) / _file_name(name)
-            await _save(request, target, largest)
+            body = FilePath(folder) / "body"
+            await _save(request, body, largest)
+            target = await run_in_threadpool(_file, body, request.headers.get("content-type", ""), name)
             if wait:
                 try:
                     report = await run_in_threadpool(memory.import_file, target, dry_run=dry_run, **how)
                 except InvalidInput as error:
                     raise type(error)(by_its_name(str(error), target)) from error
+                if report.unreadable and not report.observations:
+                    raise HTTPException(422, _nothing_read(report))
                 return answered(request, plain(report))
             operation = await run_in_threadpool(memory.jobs.import_file, target, then=deleted, **how)
             stack.pop_all()  # the operation deletes it
@@ -132,13 +139,31 @@ def _add_import(router: APIRouter, largest: int) -> None:
         return response
 
 
+def _file(body: FilePath, content_type: str, name: str | None) -> FilePath:
+    """Return the file that came as a body or in a form, by its own name; refuse one that holds nothing."""
+    held = body
+    if is_form(content_type):
+        called, held = take_file(body, content_type)
+        name = name or called
+    if not held.stat().st_size:
+        raise HTTPException(422, "the file is empty; send its content, as curl --data-binary @chat.txt")
+    folder = body.parent / "file"
+    folder.mkdir()
+    return held.rename(folder / _file_name(name or _UPLOAD))
+
+
+def _nothing_read(report: ImportReport) -> str:
+    more = len(report.unreadable) - 1
+    return f"nothing of it can be read: {report.unreadable[0]}" + (f" (and {more:,} more)" if more else "")
+
+
 def _file_name(name: str) -> str:
     """Return a file's name as it may be written in a folder.
 
     >>> _file_name("../../chat.json"), _file_name("..")
     ('chat.json', 'upload.jsonl')
     """
-    base = re.sub(r"[^\w.()-]+", "_", re.split(r"[/\\]", name)[-1])[-100:].strip(".")
+    base = re.sub(r"[^\w.() &'-]+", "_", re.split(r"[/\\]", name)[-1])[-100:].strip(".")
     return base or _UPLOAD
 
 

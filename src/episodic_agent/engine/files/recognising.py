@@ -1,0 +1,250 @@
+"""Know again what stands under another name: a chat read in another zone, a session that hooks kept.
+
+An import names what it reads after the file alone. Some of it may stand under a name that the file alone does
+not give: versions before named a chat by its times in the zone it was read in, a session by its id alone, and
+let a tool's answer be the user's; hooks name each message after the event that brought it. What stands keeps
+its name, what is new joins it, and nothing is stored twice.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+from episodic_agent.core.identity import Repeats, assign_ids
+from episodic_agent.core.ingest import Item
+from episodic_agent.core.language import plural
+from episodic_agent.engine.files.naming import BEGINNING, chat_name, tells_apart
+from episodic_agent.engine.files.options import ReadingNotes
+from episodic_agent.engine.ingest.appending import Incoming
+from episodic_agent.protocols import Store, Transaction
+from episodic_agent.schemas import Kind, Observation, Scope, Thread, TimeSource
+
+SESSIONS: Final = ("claude-code", "codex")  # formats of which hooks keep sessions, too
+NEAR: Final = timedelta(minutes=2)  # how far apart a hook's clock and a transcript's may be about one message
+_OFFSETS: Final = tuple(900 * n for n in range(-12 * 4, 14 * 4 + 1))  # seconds east of UTC, of any zone
+_HOUR: Final = 3600  # by which a zone's summer differs
+_EVENT: Final = re.compile(r"[A-Z][A-Za-z]+:(.+)", re.DOTALL)  # how hooks name what an event brought
+_PART: Final = re.compile(r"#(?:answer|words)\Z")  # of a line that was one message before
+_PICTURE: Final = re.compile(r"\[image[^\]\n]*\]", re.IGNORECASE)
+_PAGE: Final = 1000
+_ZONE: Final = "zone "
+
+
+def session_thread(kind: str, origin: str) -> str:
+    """Return the thread of a format's conversation: of a coding agent's session the one that hooks name.
+
+    >>> session_thread("claude-code", "026f"), session_thread("slack", "slack-C01AB")
+    ('claude-code:026f', 'slack-C01AB')
+    """
+    return f"{kind}:{origin}" if kind in SESSIONS else origin
+
+
+@dataclass(slots=True)
+class _HookedSession:
+    """What hooks kept of a session: the calls of tools by their ids, and when each text was said."""
+
+    calls: set[str] = field(default_factory=set)
+    texts: dict[tuple[str, str], list[Observation]] = field(default_factory=lambda: defaultdict(list))
+
+    def takes(self, item: Item) -> bool:
+        """Tell whether an item is one of these, each of which is no more than one."""
+        calls = _calls(item)
+        if calls:
+            spoken = item.actor == "assistant" and not item.text.startswith("called ")
+            return calls <= self.calls and not spoken
+        at = item.at
+        held = self.texts.get((item.actor, _plain(item.text)))
+        if not held or at is None or item.at_source is TimeSource.ASSUMED:
+            return False
+        nearest = min(held, key=lambda o: abs(o.at - at))
+        if abs(nearest.at - at) > NEAR:
+            return False
+        held.remove(nearest)
+        return True
+
+
+@dataclass(slots=True)
+class _StandingChat:
+    """A conversation as it stands: its thread, the name it had before, and the offsets it was read in."""
+
+    thread: str
+    conversation: str | None = None
+    offsets: tuple[int, ...] = ()
+    hooked: _HookedSession | None = None
+
+
+class Recogniser:
+    """Names what one import brings. `skipped` counts what stands in another form, and is not added again."""
+
+    def __init__(self, store: Store, scope: Scope, source: str | None, notes: ReadingNotes) -> None:
+        self._store = store
+        self._scope = scope
+        self._source = source
+        self._notes = notes
+        self._seen: dict[str, Repeats] = defaultdict(Repeats)
+        self._standing: dict[str, _StandingChat] = {}
+        self._compared: set[str] = set()
+        self._hooked = 0
+        self.skipped = 0
+
+    def name(self, batch: Sequence[tuple[str, Item]]) -> Iterator[Incoming]:
+        """Yield a batch of a file with ids, each in its thread; what stands in another form is left out."""
+        items = [item for _, item in batch]
+        ids = assign_ids(items, self._scope, self._source, seen=self._seen[""])
+        with self._store.begin(self._scope, write=False) as tx:
+            standing = [self._stands(tx, n, batch) for n in range(len(batch))]
+            known = set(tx.observations.known(ids))
+            earlier = self._earlier(tx, items, standing, [identity in known for identity in ids])
+            self._compare(tx, items, [i if i in known else earlier.get(n) for n, i in enumerate(ids)])
+        for n, (identity, item) in enumerate(zip(ids, items, strict=True)):
+            stands, new = standing[n], identity not in known and n not in earlier
+            if n in earlier and _PART.search(item.external_id or ""):
+                self.skipped += 1  # its text stands in that of the whole line
+            elif new and stands.hooked and stands.hooked.takes(item):
+                self.skipped += 1
+                self._hooked += 1
+            else:
+                yield Incoming(stands.thread, earlier.get(n, identity), item)
+
+    def _stands(self, tx: Transaction, place: int, batch: Sequence[tuple[str, Item]]) -> _StandingChat:
+        origin, item = batch[place]
+        if origin not in self._standing:
+            self._standing[origin] = self._look_up(tx, origin, item, (i for _, i in batch[place:]))
+        return self._standing[origin]
+
+    def _look_up(self, tx: Transaction, origin: str, item: Item, following: Iterable[Item]) -> _StandingChat:
+        conversation = item.conversation or ""
+        thread = tx.threads.get(origin)
+        if origin.endswith(f":{conversation}") and conversation:
+            if thread is not None:
+                return _StandingChat(origin, hooked=_hooked_session(tx, thread))
+            return _StandingChat(conversation if tx.threads.get(conversation) else origin)
+        if thread is not None or not item.local:
+            first = tx.observations.read(thread.id, 0, 0) if thread is not None and item.local else ()
+            return _StandingChat(origin, offsets=_around(first[0].utc_offset) if first else ())
+        began = self._standing.get(conversation)
+        if began is not None and origin.startswith(conversation):  # a conversation of a channel that stands
+            return replace(began, thread=began.thread + origin.removeprefix(conversation))
+        beginning = _beginning(conversation, following)
+        for offset in _OFFSETS if beginning else ():
+            name = chat_name([_read_in(message, offset) for message in beginning])
+            if tx.threads.get(name) is not None:
+                return _StandingChat(name, name, _around(offset))
+        return _StandingChat(origin)
+
+    def _earlier(
+        self, tx: Transaction, items: Sequence[Item], standing: Sequence[_StandingChat], known: Sequence[bool]
+    ) -> dict[int, UUID]:
+        """Return the ids under which earlier versions stored items that are not known by their own."""
+        older: dict[int, UUID] = {}
+        by_variant: dict[str, list[tuple[int, Item]]] = defaultdict(list)
+        for n, item in enumerate(items):
+            for name, variant in _variants(item, standing[n]):
+                by_variant[name].append((n, variant))
+        for name, variants in by_variant.items():
+            ids = assign_ids([v for _, v in variants], self._scope, self._source, seen=self._seen[name])
+            unknown = [i for i, (n, _) in zip(ids, variants, strict=True) if not known[n]]
+            stored = tx.observations.get(unknown) if unknown else {}
+            for identity, (n, variant) in zip(ids, variants, strict=True):
+                observation = stored.get(identity)
+                if known[n] or observation is None:
+                    continue
+                # by another zone's clock the same words may have been said at this one's time, too
+                if not name.startswith(_ZONE) or observation.at == variant.at:
+                    older.setdefault(n, identity)
+        return older
+
+    def _compare(self, tx: Transaction, items: Sequence[Item], stored: Sequence[UUID | None]) -> None:
+        """Say of each chat that stands with the times of another zone that they stay."""
+        asked: dict[UUID, Item] = {}
+        for item, identity in zip(items, stored, strict=True):
+            name = item.conversation or ""
+            if item.local and identity is not None and name not in self._compared:
+                self._compared.add(name)
+                asked[identity] = item
+        for identity, observation in (tx.observations.get(list(asked)) if asked else {}).items():
+            item = asked[identity]
+            if item.at is not None and item.at_source is not TimeSource.ASSUMED and observation.at != item.at:
+                title = item.title or item.conversation
+                self._notes.remarks[
+                    f"{title!r} was read in another time zone before: what is known keeps its times "
+                    f"({observation.at:%Y-%m-%d %H:%M} UTC, now {item.at:%Y-%m-%d %H:%M}); give the same "
+                    "--timezone again, or forget that thread first"
+                ] += 1
+
+    def note_kept(self) -> None:
+        """Say how much of what was read hooks had kept."""
+        if self._hooked:
+            count = plural(self._hooked, "message")
+            self._notes.remarks[f"{count} of sessions that hooks kept already: only the rest was added"] += 1
+
+
+def _hooked_session(tx: Transaction, thread: Thread) -> _HookedSession | None:
+    session = _HookedSession()
+    for begin in range(0, tx.threads.frame(thread.id).next_seq, _PAGE):
+        for observation in tx.observations.read(thread.id, begin, begin + _PAGE - 1):
+            event = _EVENT.fullmatch(observation.external_id or "")
+            if event is None:
+                continue
+            if observation.kind is Kind.TOOL:
+                session.calls.add(event[1])
+            else:
+                session.texts[observation.actor, _plain(observation.text)].append(observation)
+    return session if session.calls or session.texts else None
+
+
+def _calls(item: Item) -> set[str]:
+    """Return the ids of the calls of tools that an item makes or answers."""
+    if item.kind is not Kind.TOOL:
+        return set()
+    calls = item.extras.get("calls")
+    uses = [*(calls if isinstance(calls, list) else ()), item.extras]
+    ids = (use.get("tool_call_id") for use in uses if isinstance(use, Mapping))
+    return {identity for identity in ids if isinstance(identity, str)}
+
+
+def _plain(text: str) -> str:
+    return " ".join(_PICTURE.sub("", text).split())
+
+
+def _beginning(conversation: str, items: Iterable[Item]) -> list[Item]:
+    """Return the messages that an unnamed chat is named after; none where it was not named so."""
+    held: list[Item] = []
+    for item in items:
+        if item.conversation != conversation:
+            continue
+        assumed = item.at_source is TimeSource.ASSUMED
+        held.append(replace(item, at=None) if assumed else item)
+        if tells_apart(item) or len(held) == BEGINNING:
+            break
+    return held if held and chat_name(held) == conversation else []
+
+
+def _around(offset: int | None) -> tuple[int, ...]:
+    return () if offset is None else (offset, offset + _HOUR, offset - _HOUR)
+
+
+def _read_in(item: Item, offset: int) -> Item:
+    """Return an item as it is named by its time in a zone that lies so many seconds east of UTC."""
+    if item.written is None or not item.local:
+        return item
+    return replace(item, at=item.written - timedelta(seconds=offset), utc_offset=None)
+
+
+def _variants(item: Item, standing: _StandingChat) -> Iterator[tuple[str, Item]]:
+    """Yield how earlier versions read an item that named it otherwise."""
+    if item.external_id is not None:
+        if _PART.search(item.external_id):
+            yield "part", replace(item, external_id=_PART.sub("", item.external_id))
+        return
+    if item.actor == "tool":
+        yield "actor", replace(item, actor="user")
+    if item.local and item.at_source is not TimeSource.ASSUMED:
+        before = replace(item, conversation=standing.conversation or item.conversation)
+        told_zone = () if item.utc_offset is None else (item.utc_offset,)
+        for offset in dict.fromkeys((*standing.offsets, *told_zone)):
+            yield f"{_ZONE}{offset}", _read_in(before, offset)
