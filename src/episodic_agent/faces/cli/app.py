@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from episodic_agent import wiring
     from episodic_agent.engine.memory import Memory as Engine
     from episodic_agent.engine.user import UserMemory
+    from episodic_agent.faces import wording
     from episodic_agent.faces.cli import printing
 else:
     printing = module("episodic_agent.faces.cli.printing")
     wiring = module("episodic_agent.wiring")
+wording = module("episodic_agent.faces.wording")
 
 __all__ = [
     "ID",
@@ -54,7 +56,6 @@ __all__ = [
     "whose",
 ]
 WHOSE = "name whose memory it is with --user NAME, or set EPISODIC_USER"
-LISTED = 10  # users an error message names
 force = click.option("--force", "overwrite", is_flag=True, help="Overwrite a file without asking.")
 
 
@@ -157,9 +158,7 @@ def whose(memory: "Engine", name: str | None, *, first: str | None = None) -> "U
         return memory.user(users[0])
     if first is not None and not users:
         return memory.user(first, new=True)
-    more = f" and {len(users) - LISTED} more" if len(users) > LISTED else ""
-    known = f"there are {', '.join(users[:LISTED])}{more}" if users else "nobody is remembered here yet"
-    raise InvalidInput(f"{WHOSE}; {known}")
+    raise InvalidInput(f"{WHOSE}; {wording.users_words(users)}")
 
 
 def moment(text: str | None) -> datetime | None:
