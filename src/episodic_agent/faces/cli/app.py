@@ -35,11 +35,13 @@ wording = module("episodic_agent.faces.wording")
 
 __all__ = [
     "ID",
+    "STANDARD",
     "App",
     "Listing",
     "check_output",
     "common",
     "force",
+    "standard_input",
     "lines_in",
     "make_sure",
     "moment",
@@ -56,6 +58,7 @@ __all__ = [
     "whose",
 ]
 WHOSE = "name whose memory it is with --user NAME, or set EPISODIC_USER"
+STANDARD = "-"  # standard input, or output, in the place of a text or a file
 force = click.option("--force", "overwrite", is_flag=True, help="Overwrite a file without asking.")
 
 
@@ -210,6 +213,14 @@ def past(function: Callable[..., None]) -> Callable[..., None]:
 def progress_bar(label: str, total: int | None = None) -> AbstractContextManager[Callable[[int], None]]:
     """Show on standard error how much of something long is done: a bar, or a line every ten seconds."""
     return printing.progress_bar(label, total)
+
+
+def standard_input() -> bytes:
+    """Return what standard input holds; InvalidInput for nothing."""
+    data = sys.stdin.buffer.read()
+    if not data.strip():
+        raise InvalidInput("standard input is empty; pipe something into it, or name it in the place of `-`")
+    return data
 
 
 def lines_in(path: Path) -> int | None:

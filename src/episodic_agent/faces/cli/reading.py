@@ -17,6 +17,7 @@ from episodic_agent.engine.results import EpisodeCard, Recall
 from episodic_agent.faces import wording
 from episodic_agent.faces.cli.app import (
     ID,
+    STANDARD,
     App,
     check_output,
     common,
@@ -370,7 +371,9 @@ def _write_lines(lines: Iterable[str], output: Path) -> int:
 
 @click.command()
 @click.option(
-    "--output", type=click.Path(path_type=Path), help="Write to this file (default: standard output)."
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Write to this file (default, and `-`: standard output).",
 )
 @click.option(
     "--where", multiple=True, metavar="FIELD=VALUE", help="Only threads with episodes about this: tag=memory."
@@ -387,6 +390,7 @@ def export(
     as_json: bool,
 ) -> None:
     """Write the memory as JSON lines that `import` takes back without loss."""
+    output = None if output == Path(STANDARD) else output
     check_output(output, overwrite=overwrite)
     with app.user(user) as memory:
         exported = memory.export(where=where)
