@@ -41,7 +41,6 @@ __all__ = [
     "check_output",
     "common",
     "force",
-    "standard_input",
     "lines_in",
     "make_sure",
     "moment",
@@ -52,7 +51,9 @@ __all__ = [
     "progress_bar",
     "say",
     "say_error",
+    "say_more",
     "say_replaced",
+    "standard_input",
     "tell",
     "tell_json",
     "whose",
@@ -167,6 +168,12 @@ def whose(memory: "Engine", name: str | None, *, first: str | None = None) -> "U
 def moment(text: str | None) -> datetime | None:
     """Read a time given as an option; InvalidInput for what is none."""
     return None if text is None else read_time(text).at
+
+
+def say_more(found: int, limit: int) -> None:
+    """Say below a listing that there are more than it shows; it asks for one more than that to know."""
+    if found > limit:
+        say(f"there are more than these {limit:,}; --limit N shows more")
 
 
 def say_replaced(asked: UUID, shown: UUID) -> None:

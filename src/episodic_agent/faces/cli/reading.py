@@ -28,6 +28,7 @@ from episodic_agent.faces.cli.app import (
     past,
     print_json,
     say,
+    say_more,
     say_replaced,
     tell,
     tell_json,
@@ -245,10 +246,12 @@ def recent(
     """List the newest episodes first."""
     with app.memory() as memory:
         cards = app.asked(whose(memory, user)).episodes.recent(
-            limit=limit, days=days, where=where or None, suppressed=suppressed
+            limit=limit + 1, days=days, where=where or None, suppressed=suppressed
         )
         users = memory.users()
-    _cards(cards, users, as_json=as_json)
+    _cards(cards[:limit], users, as_json=as_json)
+    if not as_json:
+        say_more(len(cards), limit)
 
 
 @click.command()

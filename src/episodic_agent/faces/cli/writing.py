@@ -18,13 +18,13 @@ from episodic_agent.faces.cli.app import (
     STANDARD,
     App,
     common,
-    standard_input,
     lines_in,
     out,
     print_json,
     progress_bar,
     say,
     say_error,
+    standard_input,
 )
 from episodic_agent.lazily import module
 from episodic_agent.showing import plain
