@@ -156,7 +156,7 @@ def whose(memory: "Engine", name: str | None, *, first: str | None = None) -> "U
     if name is not None:
         return memory.user(name)
     if settled := wiring.load_settings().user:
-        return memory.user(settled, new=True)
+        return memory.user(settled, new=not memory.users())  # of the first user nothing need be there yet
     users = memory.users()
     if len(users) == 1:
         return memory.user(users[0])

@@ -433,8 +433,11 @@ def context(
     as_json: bool,
 ) -> None:
     """Print what a prompt should be told before MESSAGE is answered; stores nothing."""
-    with app.user(user) as memory:
-        context = memory.context(
+    with app.memory() as memory:
+        mine = whose(memory, user)
+        if mine.missing and memory.users():  # a program asks for a new user before it adds; a person mistypes
+            mine.threads.list()  # says whom there is
+        context = app.asked(mine).context(
             message, thread=thread, channel=channel, at=at, max_tokens=max_tokens, form=form
         )
     if as_json:
