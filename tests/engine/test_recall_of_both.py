@@ -56,6 +56,13 @@ def test_a_fact_that_ended_answers_only_for_its_time(memory: UserMemory, clock: 
     assert told(memory, "how much is our rent?", until=START + timedelta(days=9)) == [LIFE[0][1]]
 
 
+def test_a_stretch_of_time_narrows_the_facts_by_when_they_were_said(memory: UserMemory) -> None:
+    query, day = "how much is our rent?", timedelta(days=1)
+    assert told(memory, query, since=START - day, until=START + 30 * day) == [LIFE[0][1]]
+    assert told(memory, query, since=START + 30 * day) == []
+    assert told(memory, query, until=START - day) == []
+
+
 def test_category_and_thread_narrow_the_facts(memory: UserMemory) -> None:
     query = "how much is our rent?"
     assert told(memory, query) == told(memory, query, category=" Experience ") == [LIFE[0][1]]
