@@ -12,7 +12,7 @@ from episodic_agent.engine.recall.matching import matches
 from episodic_agent.engine.results import FactHit
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.errors import InvalidInput
-from episodic_agent.protocols import FACTS, MarkKind, Refs, Transaction, ref_of
+from episodic_agent.protocols import FACTS, MarkKind, Transaction, ref_of
 from episodic_agent.schemas import Observation, Vector
 from episodic_agent.schemas.facts import Category, Fact
 

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from episodic_agent import wiring
     from episodic_agent.engine.memory import Memory as Engine
     from episodic_agent.engine.user import UserMemory
-    from episodic_agent.faces import wording
+    from episodic_agent.faces import finding, wording
     from episodic_agent.faces.cli import printing
 else:
+    finding = module("episodic_agent.faces.finding")
     printing = module("episodic_agent.faces.cli.printing")
     wiring = module("episodic_agent.wiring")
 wording = module("episodic_agent.faces.wording")
@@ -156,7 +157,7 @@ def whose(memory: "Engine", name: str | None, *, first: str | None = None) -> "U
     if name is not None:
         return memory.user(name)
     if settled := wiring.load_settings().user:
-        return memory.user(settled, new=not memory.users())  # of the first user nothing need be there yet
+        return memory.user(settled, new=True)
     users = memory.users()
     if len(users) == 1:
         return memory.user(users[0])
@@ -240,23 +241,7 @@ def lines_in(path: Path) -> int | None:
 
 def parse_id(text: str, memory: "UserMemory") -> UUID:
     """Read an episode id, whole or as its unambiguous beginning; NotFound otherwise."""
-    if not text.strip():
-        raise InvalidInput("the episode's id is empty; `episodic episodes` lists the ids")
-    try:
-        return UUID(text)
-    except ValueError:
-        pass
-    listed = [c.episode_id for c in memory.episodes.list()]
-    identifiers = [one for one in listed if str(one).startswith(text.lower())]
-    if not identifiers:
-        identifiers = [one for one in memory.sections.ids() if str(one).startswith(text.lower())]
-    if not identifiers:
-        identifiers = [one for one in memory.episodes.replaced() if str(one).startswith(text.lower())]
-    if len(identifiers) == 1:
-        return identifiers[0]
-    if identifiers:
-        raise NotFound(f"{len(identifiers)} episodes begin with {text!r}; give more of the id")
-    raise NotFound(f"no episode begins with {text!r}; `episodic episodes` lists the ids")
+    return finding.episode_id(text, memory)
 
 
 def check_output(path: Path | None, *, overwrite: bool, makes_folder: bool = False) -> None:
