@@ -76,10 +76,11 @@ def list_(app: App, name: str | None, taken_back: bool, limit: int, user: str | 
 @link.command()
 @click.argument("thread")
 @click.argument("other", required=False)
+@click.option("--all", "whole", is_flag=True, help="Every decision whole, not only the one in force.")
 @common
 @past
-def explain(app: App, thread: str, other: str | None, user: str | None, as_json: bool) -> None:
-    """Say why THREAD was linked to earlier threads (to OTHER), or was not."""
+def explain(app: App, thread: str, other: str | None, whole: bool, user: str | None, as_json: bool) -> None:
+    """Say why THREAD was linked to earlier threads (to OTHER), or was not: what is in force first."""
     with app.user(user) as memory:
         explanation = memory.links.explain(thread, other)
     if as_json:
@@ -87,14 +88,28 @@ def explain(app: App, thread: str, other: str | None, user: str | None, as_json:
         return
     if explanation.reason:
         say(f"nothing was decided: {explanation.reason}")
-    for judged in explanation.judged:
-        _print(judged)
+    in_force = {link.decision_id for link in explanation.links if link.unlinked_at is None}
+    judged = sorted(
+        explanation.judged, key=lambda one: (one.decision.id not in in_force, -one.decision.score)
+    )
+    told = len(judged) if whole else max(1, sum(one.decision.id in in_force for one in judged))
+    for one in judged[:told]:
+        _print(one)
+    for one in judged[told:]:
+        tell(f"{_verdict(one)} ({one.decision.at:%Y-%m-%d %H:%M})")
+    if judged[told:]:
+        say("--all tells each of them whole")
+
+
+def _verdict(judged: "JudgedLink") -> str:
+    decision = judged.decision
+    name = judged.candidate.origin if judged.candidate else str(decision.detail["candidate"])
+    return f"{name}: {decision.verdict}, {decision.confidence_label}"
 
 
 def _print(judged: "JudgedLink") -> None:
-    console, decision = out(), judged.decision
-    name = judged.candidate.origin if judged.candidate else str(decision.detail["candidate"])
-    console.print(Text(f"{name}: {decision.verdict}, {decision.confidence_label}", style="bold"))
+    console = out()
+    console.print(Text(_verdict(judged), style="bold"))
     for sentence in judged.sentences:
         console.print(Text(f"  {sentence}"))
     for contribution in judged.contributions[:HEAVIEST]:

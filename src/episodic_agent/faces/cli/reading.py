@@ -13,7 +13,7 @@ from rich.text import Text
 from episodic_agent.core.context.retrieved import DETAILS, Detail
 from episodic_agent.core.language import plural
 from episodic_agent.engine.arguments import FORMS, MAX_TOKENS, Form
-from episodic_agent.engine.results import EpisodeCard, Recall
+from episodic_agent.engine.results import NO_EPISODE, NOTHING, EpisodeCard, Recall
 from episodic_agent.faces import wording
 from episodic_agent.faces.cli.app import (
     ID,
@@ -57,7 +57,6 @@ LABELS = {  # of counts whose own names say too little to people
     "open_observations": "in open episodes",
     "unconsolidated": "unread for facts",
 }
-NOTHING = "nothing relevant"  # how an abstention's note begins
 OTHER_COLUMNS = 64  # of a listing, beside the title
 FEW_ENTRIES = 100  # of the audit, for people
 EVERY_ENTRY = (1 << 31) - 1
@@ -190,17 +189,18 @@ def retrieve(
 def render_recall(recall: Recall, owner: str, *, explain: bool = False) -> None:
     """Print a recall for people; `owner` is the user whose memory answered."""
     console = out()
-    nothing = recall.abstained and not recall.facts
-    if nothing:
+    if recall.abstained and not recall.facts:
         console.print(Text(NOTHING, style="yellow"))
     for note in recall.notes:
-        say(note.replace(f"{NOTHING}: ", "why: ", 1) if nothing else note)
+        say(note.replace(f"{NOTHING}: ", "why: ", 1) if recall.abstained else note)
     for matching_hit in recall.facts:
         fact = matching_hit.fact
         console.print(
             Text(f"• {wording.fact_words(fact.fact, owner)}"),
             Text(f"{fact.category}, since {fact.valid_at:%Y-%m-%d}", style="dim"),
         )
+    if recall.abstained and recall.facts:
+        console.print(Text(NO_EPISODE, style="yellow"))
     for left in recall.suppressed:
         say(f"left out: {left.hit.heading} ({str(left.hit.episode_id)[:ID]}), {left.reason}")
     if recall.candidates and explain:
@@ -209,9 +209,10 @@ def render_recall(recall: Recall, owner: str, *, explain: bool = False) -> None:
         console.print(Text(f"{rank}. {hit.heading}", style="bold"))
         state = " · open" if hit.state == "open" else ""
         state += " · key moment" if hit.key_moment else ""
+        scored = f"  score {hit.score:.2f}" if explain else ""  # what orders them, the sum of the legs
         console.print(
             Text(
-                f"   {hit.start_at:%Y-%m-%d %H:%M}  score {hit.score:.2f}  confidence {hit.confidence:.2f}"
+                f"   {hit.start_at:%Y-%m-%d %H:%M}  confidence {hit.confidence:.0%}{scored}"
                 f"  {str(hit.episode_id)[:ID]}{state}",
                 style="dim",
             )
