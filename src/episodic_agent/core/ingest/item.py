@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from episodic_agent.core.ingest.clean import Cleaner
 from episodic_agent.core.ingest.limits import LARGEST, check_size
@@ -168,7 +168,7 @@ def read_item(
     )
 
 
-def check_names(raw: Mapping[object, object]) -> None:
+def check_names(raw: Mapping[Any, object]) -> None:
     """Raise InvalidInput for a name that is most likely one of `FIELDS` misspelt.
 
     Kept as an extra it would cost a message its time, its thread or its speaker without a word.
