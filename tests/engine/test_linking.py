@@ -670,21 +670,6 @@ def test_users_and_their_links_stay_apart(single: Opened) -> None:
     assert mine(memory).links.list() == []
 
 
-def test_an_explanation_tells_the_link_in_force_whole_and_of_the_others_a_line(run: Run) -> None:
-    for minute, text in ((0, THURSDAY), (45, NEW_YORK), (90, THURSDAY)):
-        run("add", text, "--channel", "sms", "--timestamp", at(minute).isoformat())
-    third = "sms 2025-11-05T11:30:00Z"
-    judged = run("link", "explain", third, "--json").json["judged"]
-    (link,) = [one["link"] for one in run("link", "list", "--thread", third, "--json").json["links"]]
-    assert len(judged) > 1
-    told = run("link", "explain", third)
-    in_force = next(one for one in judged if one["decision"]["id"] == link["decision_id"])
-    assert told.out.startswith(f"{in_force['candidate']['origin']}: LINK")
-    assert in_force["sentences"][0] in told.out
-    assert len(told.out.splitlines()) < len(run("link", "explain", third, "--all").out.splitlines())
-    assert told.err == "--all tells each of them whole\n"
-
-
 def test_the_commands_speak_of_links(run: Run) -> None:
     for minute, text in ((0, NEW_YORK), (45, THURSDAY)):
         run("add", text, "--channel", "sms", "--timestamp", at(minute).isoformat())
