@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.ingest import Item, read_item, read_time
+from episodic_agent.core.ingest import Item, check_names, read_item, read_time
 from episodic_agent.core.ingest.item import FIELDS
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Kind, TimeSource
@@ -82,6 +82,22 @@ def test_ids_become_strings(given_id: object, kept: str | None) -> None:
 def test_unknown_fields_are_kept_in_extras() -> None:
     item = read_item({"role": "user", "content": "hi", "mood": "good", "extras": {"lang": "en"}})
     assert item.extras == {"mood": "good", "lang": "en"}
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [("timestmap", "timestamp"), ("createdAt", "created_at"), ("Role", "role"), ("threadId", "thread_id")],
+)
+def test_a_misspelt_key_is_refused_with_the_one_that_was_meant(key: str, meant: str) -> None:
+    with pytest.raises(InvalidInput, match=f'unknown key "{key}"; did you mean "{meant}"'):
+        check_names({"content": "My GP is Dr Amara.", key: "2026-03-02T10:00:00Z"})
+
+
+@pytest.mark.parametrize(
+    "key", ["channel_id", "author_id", "created_by", "updated_at", "reactions", "event", "uid", "lat", "mood"]
+)
+def test_a_key_of_the_callers_own_is_none_misspelt(key: str) -> None:
+    check_names({"content": "My GP is Dr Amara.", key: 7})
 
 
 def test_an_agent_log_envelope_is_unwrapped_and_keeps_the_lines_own_id() -> None:

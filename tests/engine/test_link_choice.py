@@ -372,3 +372,19 @@ def test_where_nothing_was_compared_the_explanation_says_why(opened: Opened) -> 
     explained = mine(memory).links.explain(recalling.origin)
     assert explained.judged
     assert explained.reason == ""
+
+
+def test_an_explanation_tells_the_link_in_force_whole_and_of_the_others_a_line(run: Run) -> None:
+    weather = "What's the weather in New York?"
+    for clock, text in (("10:00", THURSDAY), ("10:45", weather), ("11:30", THURSDAY)):
+        run("add", text, "--channel", "sms", "--timestamp", f"2025-11-05T{clock}:00Z")
+    third = "sms 2025-11-05T11:30:00Z"
+    judged = run("link", "explain", third, "--json").json["judged"]
+    (link,) = [one["link"] for one in run("link", "list", "--thread", third, "--json").json["links"]]
+    assert len(judged) > 1
+    told = run("link", "explain", third)
+    in_force = next(one for one in judged if one["decision"]["id"] == link["decision_id"])
+    assert told.out.startswith(f"{in_force['candidate']['origin']}: LINK")
+    assert in_force["sentences"][0] in told.out
+    assert len(told.out.splitlines()) < len(run("link", "explain", third, "--all").out.splitlines())
+    assert told.err == "--all tells each of them whole\n"

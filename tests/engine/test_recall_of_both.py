@@ -1,6 +1,7 @@
 """Facts and episodes in one answer: what holds, of which category, from which thread, told to a prompt."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -54,6 +55,22 @@ def test_a_fact_that_ended_answers_only_for_its_time(memory: UserMemory, clock: 
     memory.facts.consolidate()
     assert told(memory, "how much is our rent?") == [RENT_NOW]
     assert told(memory, "how much is our rent?", until=START + timedelta(days=9)) == [LIFE[0][1]]
+
+
+def test_what_is_printed_of_a_hit_is_its_confidence_and_not_its_score(memory: UserMemory) -> None:
+    recall = memory.search("how much is our rent?")
+    fact, hit = str(recall).splitlines()[:2]
+    assert fact.startswith("fact: user: ")
+    assert hit.startswith(f"confidence {recall.hits[0].confidence:.0%}: {recall.hits[0].start_at:%Y-%m-%d} ")
+    only_facts = replace(recall, hits=())
+    assert str(only_facts).splitlines() == [fact, "no message answers: nothing relevant"]
+
+
+def test_a_stretch_of_time_narrows_the_facts_by_when_they_were_said(memory: UserMemory) -> None:
+    query, day = "how much is our rent?", timedelta(days=1)
+    assert told(memory, query, since=START - day, until=START + 30 * day) == [LIFE[0][1]]
+    assert told(memory, query, since=START + 30 * day) == []
+    assert told(memory, query, until=START - day) == []
 
 
 def test_category_and_thread_narrow_the_facts(memory: UserMemory) -> None:

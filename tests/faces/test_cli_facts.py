@@ -31,6 +31,32 @@ def named(run: Run, query: str) -> str:
 
 
 @pytest.mark.usefixtures("learned")
+def test_a_listing_says_that_there_is_more_than_it_shows(run: Run) -> None:
+    more = "there are more than these 1; --limit N shows more\n"
+    for listing in (("facts",), ("facts", "list", "--history"), ("threads",), ("recent",)):
+        assert run(*listing, "--limit", 1).err == more
+        assert run(*listing, "--limit", 1, "--json").err == ""
+        assert run(*listing).err == ""
+    assert len(run("facts", "--limit", 1, "--json").json["facts"]) == 1
+    assert run("facts", "search", "rent", "--limit", 1).err == "", "the best of them were asked for"
+
+
+def test_a_program_is_given_all_facts_and_the_best_twenty_of_a_query(database: Path) -> None:
+    with Memory.open(database, embedder="hashing", policy="seed-001") as memory:
+        names = (
+            first + last
+            for first in ("Bo", "Ka", "Li", "Mi", "Ra")
+            for last in ("na", "ra", "sa", "ta", "va")
+        )
+        for name in names:
+            mine(memory).add(f"My friend {name} is a nurse.", thread=name, timestamp=START)
+        mine(memory).flush()
+        assert len(mine(memory).facts.list()) == 25
+        assert len(mine(memory).facts.list("which friend is a nurse?")) == 20
+        assert len(mine(memory).facts.list(limit=3)) == 3
+
+
+@pytest.mark.usefixtures("learned")
 def test_facts_are_listed_found_and_shown(run: Run) -> None:
     listed = run("facts", "list")
     assert f'Maya: "{SAID[2]}"' in listed.out

@@ -45,6 +45,15 @@ def test_of_several_users_one_has_to_be_named(run: Run, monkeypatch: pytest.Monk
 
 def test_an_unknown_name_is_told_who_there_is(run: Run) -> None:
     run("add", "My boat is green", "--user", "ana")
-    done = run("episodes", "--user", "anna")
-    assert done.code == 3
-    assert "known users: ana" in done.err
+    for command in (("episodes",), ("threads", "--json"), ("context", "Which boat?"), ("search", "boat")):
+        done = run(*command, "--user", "anna")
+        assert (done.code, done.out) == (3, ""), command
+        assert "known users: ana" in done.err
+
+
+def test_of_the_first_user_nothing_need_be_there_yet(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("init")
+    assert "nothing is remembered of 'ana' yet" in run("context", "Which boat?", "--user", "ana").err
+    run("add", "My boat is green", "--user", "bo")
+    monkeypatch.setenv("EPISODIC_USER", "ana")  # who is settled may be new; who is typed is mistyped
+    assert run("threads").err.startswith("no threads yet")

@@ -54,7 +54,7 @@ def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     else:
         with (
             opened() as memory,
-            LocalClient(serving.make_app(memory, None, serving.FALLBACK, 16_000)) as client,
+            LocalClient(serving.make_app(memory, None, 16_000)) as client,
         ):
             yield client
 

@@ -91,6 +91,61 @@ def test_a_client_starts_a_session_and_ends_it(told: Memory) -> None:
     talk_to(told, use)
 
 
+def test_where_nobody_is_named_it_is_the_memory_of_the_only_user(memory: Memory) -> None:
+    memory.user("ana").add("We pin httpx to 0.27.2")
+
+    async def use(client: Client) -> None:
+        found = await client.call_tool("search_memory", {"query": "which httpx do we pin?"})
+        assert "0.27.2" in said(found)
+        memory.user("bo").add("Who comes later does not take the memory away")
+        await client.call_tool("add_memory", {"content": "We pin pytest to 9", "thread": "work"})
+
+    talk_to(memory, use)
+    assert memory.users() == ["ana", "bo"]
+    assert len(memory.user("ana").threads.list()) == 2
+
+
+def test_where_nobody_is_remembered_a_tool_says_whose_memory_it_is(memory: Memory) -> None:
+    async def use(client: Client) -> None:
+        assert "this is the memory of 'default'" in said(await client.call_tool("recent_memory", {}))
+        assert (await client.list_resources()).resources == []
+        kept = await client.call_tool("add_memory", {"content": "We pin httpx to 0.27.2"})
+        assert "this is the memory of 'default'" in said(kept)
+        assert "memory of" not in said(await client.call_tool("recent_memory", {}))
+
+    talk_to(memory, use)
+    assert memory.users() == ["default"]
+
+
+def test_a_user_who_comes_after_the_start_is_the_only_one(memory: Memory) -> None:
+    async def use(client: Client) -> None:
+        memory.user("ana").add("We pin httpx to 0.27.2")
+        assert "0.27.2" in said(await client.call_tool("search_memory", {"query": "which httpx?"}))
+
+    talk_to(memory, use)
+
+
+def test_where_there_are_several_users_every_call_names_them_and_the_remedy(memory: Memory) -> None:
+    for name in ("ana", "bo"):
+        memory.user(name).add("We pin httpx to 0.27.2")
+
+    async def use(client: Client) -> None:
+        for name, arguments in (("search_memory", {"query": "httpx"}), ("add_memory", {"content": "Hi"})):
+            result = await client.call_tool(name, arguments)
+            assert result.is_error
+            assert "--user NAME" in said(result)
+            assert said(result).endswith("there are ana, bo")
+        with pytest.raises(MCPError, match="there are ana, bo"):
+            await client.list_resources()
+
+    talk_to(memory, use)
+    assert memory.users() == ["ana", "bo"]
+
+
+def said(result: Any) -> str:
+    return str(result.content[0].text)
+
+
 def test_wrong_arguments_are_tool_errors_and_an_unknown_tool_a_protocol_error(told: Memory) -> None:
     async def use(client: Client) -> None:
         for name, cases in WRONG.items():

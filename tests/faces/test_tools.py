@@ -177,6 +177,14 @@ def test_forgetting_shows_before_it_erases(told: Memory) -> None:
     assert first_episode(told) != episode
 
 
+def test_an_episode_is_called_by_the_beginning_of_its_id_as_on_the_command_line(told: Memory) -> None:
+    tools, episode = memory_tools(mine(told)), first_episode(told)
+    assert tools.answer("explain_memory", {"episode_id": episode[:8]}).data["episode_id"] == episode
+    assert f"episode {episode} would be" in tools.call("forget_memory", {"episode_id": episode[:8].upper()})
+    unknown = tools.call("explain_memory", {"episode_id": "zz"})
+    assert unknown.startswith("error: no episode begins with 'zz'; recent_memory")
+
+
 def test_a_new_user_is_told_nothing_of_others(told: Memory) -> None:
     told.user("secret-other").add(talk(TAP, 9))
     tools = memory_tools(told.user("newcomer"))

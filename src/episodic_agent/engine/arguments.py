@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, SupportsIndex, TypeAlias, get_args
 from uuid import UUID
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from episodic_agent.core.ingest import LARGEST, Item, read_item, read_time
+from episodic_agent.core.ingest import LARGEST, Item, check_names, read_item, read_time
 from episodic_agent.core.language import repair
 from episodic_agent.engine.files.dates import DateOrder
 from episodic_agent.errors import InvalidInput, NotFound
@@ -151,6 +151,8 @@ def item_of(
         arguments = {k: v for k, v in arguments.items() if k not in LASTING}  # the item knows better
     full = {**arguments, **raw} if isinstance(raw, Mapping) else raw  # read_item says what is wrong with it
     try:
+        if isinstance(raw, Mapping):
+            check_names(raw)
         return read_item(full, default_actor=role, channel=channel, largest=largest)
     except InvalidInput as error:
         raise type(error)(f"item {n + 1}: {error}") from error

@@ -13,6 +13,8 @@ from episodic_agent.schemas import Episode, Observation
 from episodic_agent.schemas.facts import Fact
 from episodic_agent.showing import as_card, clipped, described, visible
 
+NOTHING: Final = "nothing relevant"  # how an abstention is told, and its note begins
+NO_EPISODE: Final = f"no message answers: {NOTHING}"  # where facts do
 LONGEST_QUOTE: Final = 160  # characters of a message that proves a hit
 
 
@@ -154,14 +156,18 @@ class Recall:
         return not self.hits
 
     def __str__(self) -> str:
-        """Show what answers as a short text: every fact, and every hit with the message that proves it."""
-        lines = [
-            f"{found.score:.2f} {clipped(_fact_line(found.fact), LONGEST_QUOTE)}" for found in self.facts
-        ]
+        """Show what answers as a short text: every fact, and every hit with the message that proves it.
+
+        Before a hit stands its `confidence`; a fact has none: it holds, and its score only orders.
+        """
+        lines = [f"fact: {clipped(_fact_line(found.fact), LONGEST_QUOTE)}" for found in self.facts]
         for hit in self.hits:
-            lines.append(f"{hit.score:.2f} {hit.start_at:%Y-%m-%d} {clipped(hit.heading, LONGEST_QUOTE)}")
+            sure = f"confidence {hit.confidence:.0%}"
+            lines.append(f"{sure}: {hit.start_at:%Y-%m-%d} {clipped(hit.heading, LONGEST_QUOTE)}")
             lines += [f"   {proof.quoted(self.query)}" for proof in hit.evidence[:1]]
-        return visible("\n".join(lines)) or "nothing relevant"
+        if not self.hits:
+            lines.append(NO_EPISODE if self.facts else NOTHING)
+        return visible("\n".join(lines))
 
     def _repr_html_(self) -> str:
         """Show what answers in a notebook: facts, then episodes with the messages that prove them."""
@@ -174,7 +180,7 @@ class Recall:
             )
             for hit in self.hits
         ]
-        beside = "" if facts or shown else "nothing relevant"
+        beside = "" if shown else NO_EPISODE if facts else NOTHING
         return as_card(self.query, beside, facts, inside=shown)
 
 

@@ -4,7 +4,7 @@ The stored names stay in JSON, exports and HTTP; a name that somebody else's pol
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from episodic_agent.schemas import AuditEntry, Caller
     from episodic_agent.schemas.decisions import Decision
 
+LISTED: Final = 10  # users that are named
 _CUES: Final[Mapping[str, str]] = {  # of the policy `default`, which names them shortly
     "answers": "answers a question",
     "content": "without the clock",
@@ -299,6 +300,16 @@ def fact_words(fact: str, owner: str) -> str:
 def quoted(line: str, actor: str, owner: str) -> str:
     """Return a line that begins with its speaker (`Evidence.quoted`) under the name people know."""
     return f"{spoken_by(actor, owner)}{line.removeprefix(actor)}"
+
+
+def users_words(users: Sequence[str]) -> str:
+    """Say whose memories there are, the first of them by name.
+
+    >>> users_words(["ana", "bo"]), users_words([])
+    ('there are ana, bo', 'nobody is remembered here yet')
+    """
+    more = f" and {len(users) - LISTED} more" if len(users) > LISTED else ""
+    return f"there are {', '.join(users[:LISTED])}{more}" if users else "nobody is remembered here yet"
 
 
 def subject_words(title: str, identity: str) -> str:

@@ -9,7 +9,8 @@ any common form; ids of any type.
    and the error names the field and what was seen.
 3. How much of a time was given is kept (`given`, `date_only`, `assumed`): an assumed one gives no gap cue, no
    recency and no date words.
-4. Synonyms of field names are listed in one table (`FIELDS`); what nobody recognises is kept in `extras`.
+4. Synonyms of field names are listed in one table (`FIELDS`); what nobody recognises is kept in `extras`,
+   but for a key that a caller most likely misspelt (`check_names`).
 5. Limits are checked here, before anything is stored or embedded.
 6. What was given is never changed.
 
@@ -22,14 +23,14 @@ from typing import TYPE_CHECKING
 from episodic_agent.lazily import names_from
 
 if TYPE_CHECKING:
-    from episodic_agent.core.ingest.item import FIELDS, Item, read_item
+    from episodic_agent.core.ingest.item import FIELDS, Item, check_names, read_item
     from episodic_agent.core.ingest.limits import LARGEST, IntakeLimits, check_size, too_large
     from episodic_agent.core.ingest.times import Moment, read_time
 else:
     __getattr__ = names_from(
         __name__,
         {
-            "item": "FIELDS Item read_item",
+            "item": "FIELDS Item check_names read_item",
             "limits": "LARGEST IntakeLimits check_size too_large",
             "times": "Moment read_time",
         },
@@ -41,6 +42,7 @@ __all__ = [
     "IntakeLimits",
     "Item",
     "Moment",
+    "check_names",
     "check_size",
     "read_item",
     "read_time",

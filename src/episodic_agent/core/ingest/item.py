@@ -5,11 +5,14 @@ Nothing is guessed silently: a time that cannot be, an empty text or a value of 
 name. Text is repaired here, once, so that no later room ever meets a NUL or a lone surrogate.
 """
 
+import difflib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
-from typing import Final
+from functools import lru_cache
+from typing import Any, Final
 
 from episodic_agent.core.ingest.clean import Cleaner
 from episodic_agent.core.ingest.limits import LARGEST, check_size
@@ -54,7 +57,12 @@ _STEP_KEYS: Final = ("action", "events", "objects", *FIELDS["location"])
 _SPEAKING_KEYS: Final = ("role", "speaker", "author", "from", "sender", "name")
 # The field that each name gives, and the place of each name in the order they are looked for.
 _FIELD_OF: Final = {name: meant for meant, names in FIELDS.items() for name in names}
+_NAMES: Final = tuple(_FIELD_OF)
+_KNOWN: Final = frozenset((*_FIELD_OF, *_TOOL_KEYS, *_STEP_KEYS, "extras"))
 _ORDER: Final = {name: place for place, name in enumerate(_FIELD_OF)}
+_NEAR: Final = 0.8  # how alike a misspelt name is, as difflib counts
+_NEARER: Final = 0.9  # of several words: `channel_id` and `created_by` are names of their own
+_SHORTEST: Final = 4  # letters of a name that is told from others by its letters
 _NO_NAMES: Final = (Mapping, list, tuple, set, bytes)
 EMPTY: Final = "the text is empty; give some text, or a tool call with a name"
 
@@ -167,6 +175,41 @@ def read_item(
         ttl=_ttl(fields, arguments),
         expires_at=_expires_at(fields, arguments, timezone),
     )
+
+
+def check_names(raw: Mapping[Any, object]) -> None:
+    """Raise InvalidInput for a name that is most likely one of `FIELDS` misspelt.
+
+    Kept as an extra it would cost a message its time, its thread or its speaker without a word.
+
+    >>> check_names({"content": "Hi", "channel_id": 7, "reactions": [], "mood": "good"})
+    """
+    for key in map(str, raw):
+        if meant := _near(key):
+            raise InvalidInput(
+                f'unknown key "{key}"; did you mean "{meant}"? A key of your own stands inside "extras"'
+            )
+
+
+@lru_cache(maxsize=1024)  # the messages of a batch have the same names
+def _near(key: str) -> str | None:
+    """Return the name of a field that a name no field has was meant to be; None for one of its own.
+
+    >>> [_near(key) for key in ("createdAt", "expires", "conversation_idd", "created_by", "event", "lat")]
+    ['created_at', 'expires_at', 'conversation_id', None, None, None]
+    """
+    if key in _KNOWN or len(key) < _SHORTEST:
+        return None
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).lower()  # as programs in JavaScript write it
+    alike = [
+        name
+        for name in _NAMES
+        if name[0] == words[:1] and len(name) >= _SHORTEST and words.rstrip("s") != name.rstrip("s")
+    ]
+    if words in _NAMES:
+        return words
+    near = difflib.get_close_matches(words, alike, n=1, cutoff=_NEARER if "_" in words else _NEAR)
+    return near[0] if near else None
 
 
 def _cleaned(text: str, cleaner: Cleaner, largest: int) -> str:

@@ -11,7 +11,7 @@ from episodic_agent.core import facts as core
 from episodic_agent.core.facts import Changes
 from episodic_agent.core.facts.slots import group_of
 from episodic_agent.core.language import fold
-from episodic_agent.engine.arguments import aware, clean_name, counted
+from episodic_agent.engine.arguments import FEW_FACTS, aware, clean_name, counted
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.later import Later
 from episodic_agent.engine.scoped import Scoped
@@ -160,10 +160,11 @@ class FactRoom:
         at: datetime | None = None,
         known_by: datetime | None = None,
         history: bool = False,
-        limit: int = 20,
+        limit: int | None = None,
     ) -> Sequence[FactCard]:
         """Return facts that hold: those that answer a query, best first, else the newest first.
 
+        Without `limit` these are the best 20 of a query, and without one all.
         `at` is another moment of event time than now; with `known_by`, a moment of record time, what was
         believed on the evidence taken in by then; `history` shows all, over or still to come. What rests on
         expired messages alone is not shown. Raises
@@ -175,7 +176,8 @@ class FactRoom:
             aware(known_by),
         )
         about = None if subject is None else fold((clean_name(subject) or "").strip())
-        most = counted("limit", limit)
+        usual = MOST if query is None else FEW_FACTS
+        most = usual if limit is None else counted("limit", limit)
         scope = self._at.known()
         analysed = None if query is None else _analysed(query, moment, self._deps.language)
         vector = None

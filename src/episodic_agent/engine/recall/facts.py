@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from episodic_agent.core import recall as ranking
@@ -12,9 +12,12 @@ from episodic_agent.engine.recall.matching import matches
 from episodic_agent.engine.results import FactHit
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.errors import InvalidInput
-from episodic_agent.protocols import FACTS, MarkKind, Refs, Transaction, ref_of
+from episodic_agent.protocols import FACTS, MarkKind, Transaction, ref_of
 from episodic_agent.schemas import Observation, Vector
 from episodic_agent.schemas.facts import Category, Fact
+
+if TYPE_CHECKING:
+    from episodic_agent.engine.recall.gathering import SearchBounds
 
 PER_LEG: Final = 200  # what is over is found too, and falls out after
 ARCHIVED: Final = MarkKind.ARCHIVED.value  # put away, yet what it taught holds
@@ -59,21 +62,20 @@ def answering(
     query: ranking.Query,
     vector: Vector | None,
     visibility: Visibility,
+    bounds: "SearchBounds",
     *,
     limit: int,
     category: str | None = None,
     at: datetime | None = None,
-    thread_id: UUID | None = None,
-    among: Refs | None = None,
 ) -> Sequence[FactHit]:
     """Return the facts worth telling with the answer to a query, best first, and where they were said.
 
-    With `thread_id` or `among`, only facts that something said in that thread, or one of these observations
-    (by ref), proves. Those stay untold that hold
-    suppressed words, or that nothing proves but what is suppressed or expired.
+    `bounds` bind them by what proves them: something said in that stretch of event time, in that thread, one
+    of those observations. Those stay untold that hold suppressed words, or that nothing proves but what is
+    suppressed or expired.
     """
-    requested_limit = limit if thread_id is None and among is None else PER_LEG
-    inside = None if among is None else frozenset(among.tolist())
+    requested_limit = PER_LEG if bounds else limit
+    inside = None if bounds.about is None else frozenset(bounds.about.tolist())
     pairs = best_facts(tx, deps, query, vector, limit=requested_limit, category=category_of(category), at=at)
     relevant = [(fact, score) for fact, score in pairs if score >= RELEVANT]
     observations = tx.observations.get([one.observation_id for fact, _ in relevant for one in fact.telling])
@@ -88,12 +90,21 @@ def answering(
             if (observation := observations.get(e.observation_id)) is not None
         ]
         places = [one.thread_id for one in proofs if refs[one.id] not in hidden]
-        if inside is not None and not any(refs[one.id] in inside - hidden for one in proofs):
+        bound = [
+            one
+            for one in proofs
+            if refs[one.id] not in hidden
+            and (inside is None or refs[one.id] in inside)
+            and bounds.thread_id in (None, one.thread_id)
+            and (bounds.since is None or bounds.since <= one.at)
+            and (bounds.until is None or one.at < bounds.until)
+        ]
+        if bounds and not bound:
             continue
         if (proofs and not places) or visibility.holds(fact.fact):
             continue
         hits.append(FactHit(fact, score, tuple(dict.fromkeys(places))))
-    shown = [hit for hit in hits if thread_id is None or thread_id in hit.threads][:limit]
+    shown = hits[:limit]
     first = {t.id: t for t in tx.threads.list(ids=[hit.threads[0] for hit in shown if hit.threads])}
     named = {identity: thread.origin for identity, thread in first.items()}
     return [replace(hit, origin=named.get(hit.threads[0], "")) if hit.threads else hit for hit in shown]

@@ -182,11 +182,10 @@ class Recaller:
             asked.query,
             asked.vector,
             visibility,
+            asked.filter_,
             limit=options.facts,
             category=options.category,
             at=options.now if options.until is None else options.until,
-            thread_id=asked.filter_.thread_id,
-            among=asked.filter_.about,
         )
 
     def _answer(

@@ -26,13 +26,17 @@ if TYPE_CHECKING:
     from episodic_agent import wiring
     from episodic_agent.engine.memory import Memory as Engine
     from episodic_agent.engine.user import UserMemory
+    from episodic_agent.faces import finding, wording
     from episodic_agent.faces.cli import printing
 else:
+    finding = module("episodic_agent.faces.finding")
     printing = module("episodic_agent.faces.cli.printing")
     wiring = module("episodic_agent.wiring")
+wording = module("episodic_agent.faces.wording")
 
 __all__ = [
     "ID",
+    "STANDARD",
     "App",
     "Listing",
     "check_output",
@@ -48,13 +52,15 @@ __all__ = [
     "progress_bar",
     "say",
     "say_error",
+    "say_more",
     "say_replaced",
+    "standard_input",
     "tell",
     "tell_json",
     "whose",
 ]
 WHOSE = "name whose memory it is with --user NAME, or set EPISODIC_USER"
-LISTED = 10  # users an error message names
+STANDARD = "-"  # standard input, or output, in the place of a text or a file
 force = click.option("--force", "overwrite", is_flag=True, help="Overwrite a file without asking.")
 
 
@@ -157,14 +163,18 @@ def whose(memory: "Engine", name: str | None, *, first: str | None = None) -> "U
         return memory.user(users[0])
     if first is not None and not users:
         return memory.user(first, new=True)
-    more = f" and {len(users) - LISTED} more" if len(users) > LISTED else ""
-    known = f"there are {', '.join(users[:LISTED])}{more}" if users else "nobody is remembered here yet"
-    raise InvalidInput(f"{WHOSE}; {known}")
+    raise InvalidInput(f"{WHOSE}; {wording.users_words(users)}")
 
 
 def moment(text: str | None) -> datetime | None:
     """Read a time given as an option; InvalidInput for what is none."""
     return None if text is None else read_time(text).at
+
+
+def say_more(found: int, limit: int) -> None:
+    """Say below a listing that there are more than it shows; it asks for one more than that to know."""
+    if found > limit:
+        say(f"there are more than these {limit:,}; --limit N shows more")
 
 
 def say_replaced(asked: UUID, shown: UUID) -> None:
@@ -213,6 +223,14 @@ def progress_bar(label: str, total: int | None = None) -> AbstractContextManager
     return printing.progress_bar(label, total)
 
 
+def standard_input() -> bytes:
+    """Return what standard input holds; InvalidInput for nothing."""
+    data = sys.stdin.buffer.read()
+    if not data.strip():
+        raise InvalidInput("standard input is empty; pipe something into it, or name it in the place of `-`")
+    return data
+
+
 def lines_in(path: Path) -> int | None:
     """Return how many lines a file of a record a line has, to say how far its import is; None for another."""
     if path.suffix not in (".jsonl", ".ndjson") or not path.is_file():
@@ -223,23 +241,7 @@ def lines_in(path: Path) -> int | None:
 
 def parse_id(text: str, memory: "UserMemory") -> UUID:
     """Read an episode id, whole or as its unambiguous beginning; NotFound otherwise."""
-    if not text.strip():
-        raise InvalidInput("the episode's id is empty; `episodic episodes` lists the ids")
-    try:
-        return UUID(text)
-    except ValueError:
-        pass
-    listed = [c.episode_id for c in memory.episodes.list()]
-    identifiers = [one for one in listed if str(one).startswith(text.lower())]
-    if not identifiers:
-        identifiers = [one for one in memory.sections.ids() if str(one).startswith(text.lower())]
-    if not identifiers:
-        identifiers = [one for one in memory.episodes.replaced() if str(one).startswith(text.lower())]
-    if len(identifiers) == 1:
-        return identifiers[0]
-    if identifiers:
-        raise NotFound(f"{len(identifiers)} episodes begin with {text!r}; give more of the id")
-    raise NotFound(f"no episode begins with {text!r}; `episodic episodes` lists the ids")
+    return finding.episode_id(text, memory)
 
 
 def check_output(path: Path | None, *, overwrite: bool, makes_folder: bool = False) -> None:

@@ -10,7 +10,18 @@ from rich.text import Text
 
 from episodic_agent.core.language import plural
 from episodic_agent.faces import wording
-from episodic_agent.faces.cli.app import ID, App, Listing, common, moment, out, past, print_json, say
+from episodic_agent.faces.cli.app import (
+    ID,
+    App,
+    Listing,
+    common,
+    moment,
+    out,
+    past,
+    print_json,
+    say,
+    say_more,
+)
 from episodic_agent.schemas.facts import Category
 
 if TYPE_CHECKING:
@@ -52,7 +63,11 @@ def facts() -> None:
 def list_(app: App, user: str | None, as_json: bool, **narrowed: Any) -> None:
     """List facts that hold, the newest first."""
     nothing = "no facts; what people say of themselves and their world is kept as it is said"
-    _show(*_find_facts(app, None, user, narrowed), nothing, as_json=as_json)
+    limit = narrowed["limit"]
+    owner, cards = _find_facts(app, None, user, {**narrowed, "limit": limit + 1})
+    _show(owner, cards[:limit], nothing, as_json=as_json)
+    if not as_json:
+        say_more(len(cards), limit)
 
 
 @facts.command()

@@ -9,7 +9,18 @@ from rich.text import Text
 
 from episodic_agent.core.language import plural
 from episodic_agent.errors import InvalidInput
-from episodic_agent.faces.cli.app import App, Listing, common, out, parse_id, past, print_json, say, tell
+from episodic_agent.faces.cli.app import (
+    App,
+    Listing,
+    common,
+    out,
+    parse_id,
+    past,
+    print_json,
+    say,
+    say_more,
+    tell,
+)
 from episodic_agent.faces.cli.boundaries import link_outcome
 from episodic_agent.schemas import Episode
 from episodic_agent.schemas.skills import SkillKind
@@ -37,10 +48,10 @@ def link() -> None:
 def list_(app: App, name: str | None, taken_back: bool, limit: int, user: str | None, as_json: bool) -> None:
     """List links, newest first."""
     with app.user(user) as memory:
-        cards = memory.links.list(thread=name, taken_back=taken_back, limit=limit)
+        cards = memory.links.list(thread=name, taken_back=taken_back, limit=limit + 1)
         episodes = memory.links.episodes()
     if as_json:
-        print_json({"links": cards, "cross_thread_episodes": episodes})
+        print_json({"links": cards[:limit], "cross_thread_episodes": episodes})
         return
     if not cards:
         say("no threads are linked; `episodic link explain THREAD` says why")
@@ -48,7 +59,7 @@ def list_(app: App, name: str | None, taken_back: bool, limit: int, user: str | 
     table = Table(box=None, header_style="bold")
     for column in ("later thread", "goes on with", "by", "sure", "score"):
         table.add_column(column, overflow="fold")
-    for card in cards:
+    for card in cards[:limit]:
         table.add_row(
             card.later.origin,
             card.earlier.origin,
@@ -57,6 +68,7 @@ def list_(app: App, name: str | None, taken_back: bool, limit: int, user: str | 
             "" if card.decision is None else f"{card.decision.score:.3f}",
         )
     out().print(table)
+    say_more(len(cards), limit)
     for episode in episodes:
         say(f"cross-thread episode {episode.id}: {episode.title}")
 
@@ -64,10 +76,11 @@ def list_(app: App, name: str | None, taken_back: bool, limit: int, user: str | 
 @link.command()
 @click.argument("thread")
 @click.argument("other", required=False)
+@click.option("--all", "whole", is_flag=True, help="Every decision whole, not only the one in force.")
 @common
 @past
-def explain(app: App, thread: str, other: str | None, user: str | None, as_json: bool) -> None:
-    """Say why THREAD was linked to earlier threads (to OTHER), or was not."""
+def explain(app: App, thread: str, other: str | None, whole: bool, user: str | None, as_json: bool) -> None:
+    """Say why THREAD was linked to earlier threads (to OTHER), or was not: what is in force first."""
     with app.user(user) as memory:
         explanation = memory.links.explain(thread, other)
     if as_json:
@@ -75,14 +88,28 @@ def explain(app: App, thread: str, other: str | None, user: str | None, as_json:
         return
     if explanation.reason:
         say(f"nothing was decided: {explanation.reason}")
-    for judged in explanation.judged:
-        _print(judged)
+    in_force = {link.decision_id for link in explanation.links if link.unlinked_at is None}
+    judged = sorted(
+        explanation.judged, key=lambda one: (one.decision.id not in in_force, -one.decision.score)
+    )
+    told = len(judged) if whole else max(1, sum(one.decision.id in in_force for one in judged))
+    for one in judged[:told]:
+        _print(one)
+    for one in judged[told:]:
+        tell(f"{_verdict(one)} ({one.decision.at:%Y-%m-%d %H:%M})")
+    if judged[told:]:
+        say("--all tells each of them whole")
+
+
+def _verdict(judged: "JudgedLink") -> str:
+    decision = judged.decision
+    name = judged.candidate.origin if judged.candidate else str(decision.detail["candidate"])
+    return f"{name}: {decision.verdict}, {decision.confidence_label}"
 
 
 def _print(judged: "JudgedLink") -> None:
-    console, decision = out(), judged.decision
-    name = judged.candidate.origin if judged.candidate else str(decision.detail["candidate"])
-    console.print(Text(f"{name}: {decision.verdict}, {decision.confidence_label}", style="bold"))
+    console = out()
+    console.print(Text(_verdict(judged), style="bold"))
     for sentence in judged.sentences:
         console.print(Text(f"  {sentence}"))
     for contribution in judged.contributions[:HEAVIEST]:
@@ -170,9 +197,9 @@ def skills(
 ) -> None:
     """List skills, the surest first, or those that answer a QUERY, best first."""
     with app.user(user) as memory:
-        cards = memory.skills.list(query, kind=kind, limit=limit)
+        cards = memory.skills.list(query, kind=kind, limit=limit + 1)
     if as_json:
-        print_json({"skills": [{**_record(card), "score": card.score} for card in cards]})
+        print_json({"skills": [{**_record(card), "score": card.score} for card in cards[:limit]]})
         return
     if not cards:
         say("no skill answers this" if query else "no skills yet; what serves fifteen times becomes one")
@@ -183,11 +210,12 @@ def skills(
     for name in ("confidence", "seen", "uses"):
         table.add_column(name, justify="right")
     table.add_column("description", overflow="fold")
-    for card in cards:
+    for card in cards[:limit]:
         skill = card.skill
         counts = (f"{card.confidence:.2f}", str(skill.frequency), str(skill.uses))
         table.add_row(skill.name, skill.kind.value, *counts, skill.description)
     out().print(table)
+    say_more(len(cards), limit)
 
 
 @click.group()

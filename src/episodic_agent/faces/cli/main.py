@@ -50,8 +50,8 @@ OF_OPENING: Final = {name: name[2:] for name in SHARED if name not in ("--user",
 # holds each sentence to what the command itself says.
 COMMANDS: Final[Mapping[str, str]] = {
     "writing.init": "Create the memory file and fetch the embedding model, if need be.",
-    "writing.add": "Remember one message.",
-    "writing.import_": "Import conversations: a file, a folder or a zip.",
+    "writing.add": "Remember one message; the TEXT `-` is read from standard input.",
+    "writing.import_": "Import conversations: a file, a folder or a zip; the path `-` is standard input.",
     "running.run": "Run an agent: a sensor's readings become steps, and steps episodes.",
     "running.profiles": "List the profiles an agent can run under.",
     "running.sensors": "List the sensors an agent can perceive with.",

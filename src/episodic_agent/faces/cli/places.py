@@ -7,7 +7,7 @@ import click
 from rich.table import Table
 
 from episodic_agent.engine.recall.places import ORDERS, VisitCard
-from episodic_agent.faces.cli.app import ID, App, common, moment, out, past, print_json, say
+from episodic_agent.faces.cli.app import ID, App, common, moment, out, past, print_json, say, say_more
 
 _since = click.option("--since", help="Only what was there from this time on.")
 _until = click.option("--until", help="Only what was there before this time.")
@@ -72,13 +72,14 @@ def visits(
             thread=thread,
             since=moment(since),
             until=moment(until),
-            limit=limit,
+            limit=limit + 1,
             order=order,
         )
     if as_json:
-        print_json({"visits": cards})
+        print_json({"visits": cards[:limit]})
     elif cards:
-        _render(cards)
+        _render(cards[:limit])
+        say_more(len(cards), limit)
     else:
         say(f"nobody was in {place!r} then")
 

@@ -7,7 +7,17 @@ from rich.text import Text
 
 from episodic_agent.core.language import plural
 from episodic_agent.errors import InvalidInput, NotFound
-from episodic_agent.faces.cli.app import App, check_output, common, force, out, parse_id, past, print_json
+from episodic_agent.faces.cli.app import (
+    App,
+    check_output,
+    common,
+    force,
+    out,
+    parse_id,
+    past,
+    print_json,
+    say_more,
+)
 from episodic_agent.faces.cli.links import print_chain
 from episodic_agent.faces.plot import (
     arc_png,
@@ -128,7 +138,10 @@ def arc(
     check_output(output, overwrite=overwrite)
     with app.user(user) as memory:
         if episode is None:
-            print_chain(memory.chains.heads(limit=limit), as_json=as_json)
+            heads = memory.chains.heads(limit=limit + 1)
+            print_chain(heads[:limit], as_json=as_json)
+            if not as_json:
+                say_more(len(heads), limit)
             return
         arc = memory.chains.arc(parse_id(episode, memory))
     if as_json:

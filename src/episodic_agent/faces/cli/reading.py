@@ -13,10 +13,11 @@ from rich.text import Text
 from episodic_agent.core.context.retrieved import DETAILS, Detail
 from episodic_agent.core.language import plural
 from episodic_agent.engine.arguments import FORMS, MAX_TOKENS, Form
-from episodic_agent.engine.results import EpisodeCard, Recall
+from episodic_agent.engine.results import NO_EPISODE, NOTHING, EpisodeCard, Recall
 from episodic_agent.faces import wording
 from episodic_agent.faces.cli.app import (
     ID,
+    STANDARD,
     App,
     check_output,
     common,
@@ -27,6 +28,7 @@ from episodic_agent.faces.cli.app import (
     past,
     print_json,
     say,
+    say_more,
     say_replaced,
     tell,
     tell_json,
@@ -55,7 +57,6 @@ LABELS = {  # of counts whose own names say too little to people
     "open_observations": "in open episodes",
     "unconsolidated": "unread for facts",
 }
-NOTHING = "nothing relevant"  # how an abstention's note begins
 OTHER_COLUMNS = 64  # of a listing, beside the title
 FEW_ENTRIES = 100  # of the audit, for people
 EVERY_ENTRY = (1 << 31) - 1
@@ -188,17 +189,18 @@ def retrieve(
 def render_recall(recall: Recall, owner: str, *, explain: bool = False) -> None:
     """Print a recall for people; `owner` is the user whose memory answered."""
     console = out()
-    nothing = recall.abstained and not recall.facts
-    if nothing:
+    if recall.abstained and not recall.facts:
         console.print(Text(NOTHING, style="yellow"))
     for note in recall.notes:
-        say(note.replace(f"{NOTHING}: ", "why: ", 1) if nothing else note)
+        say(note.replace(f"{NOTHING}: ", "why: ", 1) if recall.abstained else note)
     for matching_hit in recall.facts:
         fact = matching_hit.fact
         console.print(
             Text(f"• {wording.fact_words(fact.fact, owner)}"),
             Text(f"{fact.category}, since {fact.valid_at:%Y-%m-%d}", style="dim"),
         )
+    if recall.abstained and recall.facts:
+        console.print(Text(NO_EPISODE, style="yellow"))
     for left in recall.suppressed:
         say(f"left out: {left.hit.heading} ({str(left.hit.episode_id)[:ID]}), {left.reason}")
     if recall.candidates and explain:
@@ -207,9 +209,10 @@ def render_recall(recall: Recall, owner: str, *, explain: bool = False) -> None:
         console.print(Text(f"{rank}. {hit.heading}", style="bold"))
         state = " · open" if hit.state == "open" else ""
         state += " · key moment" if hit.key_moment else ""
+        scored = f"  score {hit.score:.2f}" if explain else ""  # what orders them, the sum of the legs
         console.print(
             Text(
-                f"   {hit.start_at:%Y-%m-%d %H:%M}  score {hit.score:.2f}  confidence {hit.confidence:.2f}"
+                f"   {hit.start_at:%Y-%m-%d %H:%M}  confidence {hit.confidence:.0%}{scored}"
                 f"  {str(hit.episode_id)[:ID]}{state}",
                 style="dim",
             )
@@ -244,15 +247,17 @@ def recent(
     """List the newest episodes first."""
     with app.memory() as memory:
         listed = app.asked(whose(memory, user)).episodes.recent
-        cards = listed(limit=limit, days=days, where=where or None, suppressed=suppressed)
+        cards = listed(limit=limit + 1, days=days, where=where or None, suppressed=suppressed)
         hidden = not (cards or suppressed) and listed(
             limit=1, days=days, where=where or None, suppressed=True
         )
         users = memory.users()
     if hidden and not as_json:
         say("what there is here is suppressed or archived; --suppressed shows it")
-    else:
-        _cards(cards, users, as_json=as_json)
+        return
+    _cards(cards[:limit], users, as_json=as_json)
+    if not as_json:
+        say_more(len(cards), limit)
 
 
 @click.command()
@@ -375,7 +380,9 @@ def _write_lines(lines: Iterable[str], output: Path) -> int:
 
 @click.command()
 @click.option(
-    "--output", type=click.Path(path_type=Path), help="Write to this file (default: standard output)."
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Write to this file (default, and `-`: standard output).",
 )
 @click.option(
     "--where", multiple=True, metavar="FIELD=VALUE", help="Only threads with episodes about this: tag=memory."
@@ -392,6 +399,7 @@ def export(
     as_json: bool,
 ) -> None:
     """Write the memory as JSON lines that `import` takes back without loss."""
+    output = None if output == Path(STANDARD) else output
     check_output(output, overwrite=overwrite)
     with app.user(user) as memory:
         exported = memory.export(where=where)
@@ -431,8 +439,11 @@ def context(
     as_json: bool,
 ) -> None:
     """Print what a prompt should be told before MESSAGE is answered; stores nothing."""
-    with app.user(user) as memory:
-        context = memory.context(
+    with app.memory() as memory:
+        mine = whose(memory, user)
+        if mine.missing and memory.users():  # a program asks for a new user before it adds; a person mistypes
+            mine.threads.list()  # says whom there is
+        context = app.asked(mine).context(
             message, thread=thread, channel=channel, at=at, max_tokens=max_tokens, form=form
         )
     if as_json:

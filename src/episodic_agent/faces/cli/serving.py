@@ -57,12 +57,15 @@ NO_KEYS = (
 
 @click.command()
 @click.option("--http", "port", type=click.IntRange(1, 65535), metavar="PORT", help="Serve HTTP at /mcp.")
-@click.option("--user", metavar="NAME", help="Whose memory (default: EPISODIC_USER).")
+@click.option(
+    "--user", metavar="NAME", help="Whose memory (default: EPISODIC_USER, or the only user there is)."
+)
 @click.pass_obj
 def mcp(app: App, port: int | None, user: str | None) -> None:
     """Give an agent the memory as MCP tools, on standard input and output; needs the extra `mcp`.
 
-    Over HTTP only this machine is listened to; the header X-Episodic-User may name the user.
+    Over HTTP only this machine is listened to; the header X-Episodic-User may name the user. Where nobody is
+    named or remembered yet, the first message is kept for `default`.
     """
     if find_spec("mcp") is None:
         raise InvalidInput(MISSING)
@@ -73,12 +76,12 @@ def mcp(app: App, port: int | None, user: str | None) -> None:
     with app.memory(create=True, resume=True) as memory:
         host = _host()
         memory.warm()  # not before the library is there: the client waits for the list of tools
-        fallback = wiring.load_settings().user or serving.FALLBACK
+        user = user or wiring.load_settings().user or None
         if greeter is not None:
-            serving.serve_stdio(memory, user, fallback, budget, greeter)
+            serving.serve_stdio(memory, user, budget, greeter)
         elif port is not None:
             say(f"serving {app.shown_url} on http://{host}:{port}/mcp for this machine only")
-            serving.serve_http(memory, user, fallback, budget, port)
+            serving.serve_http(memory, user, budget, port)
 
 
 def _host() -> str:

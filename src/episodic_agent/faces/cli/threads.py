@@ -11,7 +11,19 @@ from episodic_agent.core.chains.outcomes import OUTCOMES
 from episodic_agent.core.language import plural
 from episodic_agent.engine.arguments import RESOLUTIONS, SESSION_STATES
 from episodic_agent.faces import wording
-from episodic_agent.faces.cli.app import ID, App, Listing, common, moment, out, past, print_json, say, tell
+from episodic_agent.faces.cli.app import (
+    ID,
+    App,
+    Listing,
+    common,
+    moment,
+    out,
+    past,
+    print_json,
+    say,
+    say_more,
+    tell,
+)
 
 if TYPE_CHECKING:
     from episodic_agent.engine.sections.verbs import SectionCard
@@ -26,8 +38,8 @@ if TYPE_CHECKING:
 def threads(app: App, limit: int, user: str | None, as_json: bool) -> None:
     """List threads by last activity, newest first."""
     with app.user(user) as memory:
-        threads = memory.threads.list(limit=limit)
-        cards = [memory.threads.get(t.origin) for t in threads] if as_json else []
+        threads = memory.threads.list(limit=limit + 1)
+        cards = [memory.threads.get(t.origin) for t in threads[:limit]] if as_json else []
     if as_json:
         print_json([{**card.record, "name": card.thread.origin} for card in cards])
         return
@@ -39,7 +51,7 @@ def threads(app: App, limit: int, user: str | None, as_json: bool) -> None:
         table.add_column(name, overflow="fold")
     table.add_column("turns", justify="right")
     table.add_column("last activity", no_wrap=True)
-    for thread in threads:
+    for thread in threads[:limit]:
         table.add_row(
             thread.origin,
             thread.title or "",
@@ -49,6 +61,7 @@ def threads(app: App, limit: int, user: str | None, as_json: bool) -> None:
             f"{thread.last_activity_at:%Y-%m-%d %H:%M}",
         )
     out().print(table)
+    say_more(len(threads), limit)
 
 
 @click.group()
@@ -225,15 +238,16 @@ def show_session(app: App, session_id: str, user: str | None, as_json: bool) -> 
 def list_(app: App, state: str | None, limit: int, user: str | None, as_json: bool) -> None:
     """List sessions that were started, the newest first."""
     with app.user(user) as memory:
-        sessions = memory.sessions.list(state=state, limit=limit)
+        sessions = memory.sessions.list(state=state, limit=limit + 1)
     if as_json:
-        print_json({"sessions": sessions})
+        print_json({"sessions": sessions[:limit]})
         return
     if not sessions:
         say("no sessions here; `episodic session start TOPIC` begins one")
-    for session in sessions:
+    for session in sessions[:limit]:
         how = f", {session.outcome}" if session.outcome else ""
         tell(f"[{session.started_at:%Y-%m-%d %H:%M}] {session.title} ({session.state}{how})  {session.id}")
+    say_more(len(sessions), limit)
 
 
 def _tell_session(session: "Session", *, as_json: bool) -> None:
@@ -295,11 +309,12 @@ def summaries(
 ) -> None:
     """Show what threads were about, the newest first, or what a QUERY finds."""
     with app.user(user) as memory:
-        cards = memory.sections.list(query, thread=thread, resolution=resolution, limit=limit)
+        cards = memory.sections.list(query, thread=thread, resolution=resolution, limit=limit + 1)
     if as_json:
-        print_json({"summaries": cards})
+        print_json({"summaries": cards[:limit]})
     elif cards:
-        _print_parts(cards)
+        _print_parts(cards[:limit])
+        say_more(len(cards), limit)
     else:
         say("no summaries here yet; `episodic compact` makes them, `upkeep` where they are due")
 

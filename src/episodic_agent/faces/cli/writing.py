@@ -11,9 +11,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from episodic_agent.core.language import plural
+from episodic_agent.engine.arguments import file_path
 from episodic_agent.engine.results import ImportReport
 from episodic_agent.errors import InvalidInput
-from episodic_agent.faces.cli.app import App, common, lines_in, out, print_json, progress_bar, say, say_error
+from episodic_agent.faces.cli.app import (
+    STANDARD,
+    App,
+    common,
+    lines_in,
+    out,
+    print_json,
+    progress_bar,
+    say,
+    say_error,
+    standard_input,
+)
 from episodic_agent.lazily import module
 from episodic_agent.showing import plain
 
@@ -23,6 +35,7 @@ if TYPE_CHECKING:
 else:
     wiring = module("episodic_agent.wiring")
 
+PIPED = "stdin"  # what names the file, and the thread, of a chat that was piped
 SHOWN = 20  # unreadable records listed for people; --json lists all
 
 
@@ -62,7 +75,9 @@ def add(
     user: str | None,
     as_json: bool,
 ) -> None:
-    """Remember one message."""
+    """Remember one message; the TEXT `-` is read from standard input."""
+    if text == STANDARD:
+        text = _piped_text()
     with app.user(user, create=True) as memory:
         receipts = memory.add(
             text,
@@ -80,6 +95,15 @@ def add(
         print_json(receipt)
     else:
         out().print(f"{'added' if receipt.added else 'known already'}: {receipt.id} (seq {receipt.seq})")
+
+
+def _piped_text() -> str:
+    try:
+        return (
+            standard_input().decode("utf-8-sig").rstrip("\r\n")
+        )  # a line end belongs to the pipe, not to the text
+    except UnicodeDecodeError as error:
+        raise InvalidInput("standard input is no text in UTF-8; convert it") from error
 
 
 @click.command("import")
@@ -107,7 +131,7 @@ def import_(
     user: str | None,
     as_json: bool,
 ) -> None:
-    """Import conversations: a file, a folder or a zip.
+    """Import conversations: a file, a folder or a zip; the path `-` is standard input.
 
     ChatGPT, Claude, Claude Code, Codex, OpenAI and LangChain messages, Slack, Discord, Telegram, WhatsApp,
     mail, JSON or JSONL messages, `[time] Name: text` transcripts, own exports.
@@ -124,8 +148,11 @@ def import_(
     with _opened(app, user, dry_run=dry_run) as memory:
         for path in paths:
             try:
-                with progress_bar(f"importing {Path(path).name}", lines_in(Path(path))) as progress:
-                    report = memory.import_file(path, **options, progress=progress)
+                with (
+                    _file(path) as file,
+                    progress_bar(f"importing {file.name}", lines_in(file)) as progress,
+                ):
+                    report = memory.import_file(file, **options, progress=progress)
             except InvalidInput as error:  # the files after it are read all the same
                 refused.append(str(error))
             else:
@@ -140,6 +167,21 @@ def import_(
         raise InvalidInput(refused[-1])
     if total.unreadable:  # the rest is in; a script should learn all the same that something is missing
         sys.exit(InvalidInput.exit_code)
+
+
+@contextmanager
+def _file(path: str) -> Iterator[Path]:
+    """Return the file of a path; standard input is one for as long as it is read: its format must be seen."""
+    if path != STANDARD:
+        yield file_path(path)
+        return
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / PIPED
+        file.write_bytes(standard_input())
+        try:
+            yield file
+        except InvalidInput as error:
+            raise type(error)(str(error).replace(str(file), PIPED)) from error
 
 
 @contextmanager

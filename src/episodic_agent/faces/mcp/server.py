@@ -4,7 +4,8 @@ Whose memory it is comes from the configuration or, over HTTP, from a header: ne
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 from urllib.parse import quote, unquote
@@ -21,15 +22,20 @@ from episodic_agent.core.context import harmless, shown_name
 from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.trace.acts import calling
 from episodic_agent.engine.user import UserMemory
-from episodic_agent.errors import NotFound
+from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.faces.mcp.greeting import INSTRUCTIONS, NAME, TITLE
 from episodic_agent.faces.tools.answers import ToolAnswer
 from episodic_agent.faces.tools.calling import Tools
 from episodic_agent.faces.tools.table import BY_NAME, TOOLS
+from episodic_agent.faces.wording import users_words
 from episodic_agent.schemas import Caller
 
 USER_HEADER: Final = "x-episodic-user"
-FALLBACK: Final = "default"  # whose memory it is where nothing names anybody
+FIRST: Final = "default"  # whose memory it is where nothing names anybody and nobody is remembered yet
+UNNAMED: Final = (
+    "name whose memory this is: start the server with --user NAME or set EPISODIC_USER (over HTTP the header "
+    "X-Episodic-User names the user, too)"
+)
 EPISODE, THREAD = "episodic://episode/", "episodic://thread/"
 LISTED: Final = 50  # resources of each kind that are listed; templates reach the others
 AT_ONCE: Final = 8  # calls that work on the memory at the same time
@@ -47,35 +53,58 @@ PRIMING: Final = (
 Context = ServerRequestContext[Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Served:
-    """A memory as MCP serves it; where `user_id` is None too, `fallback` is whose it is."""
+    """A memory as MCP serves it; `user_id` is whose it is, None while nobody is named or known."""
 
     memory: Memory
     user_id: str | None
-    fallback: str
     budget: int
 
-    def tools(self, context: Context) -> Tools:
-        """Return the tools of the user a request is for."""
-        return Tools(self.user_of(context), budget=self.budget)
+    def answer(self, context: Context, act: Callable[[Tools], ToolAnswer]) -> ToolAnswer:
+        """Answer with the tools of the user a request is for; say whose memory it is where nobody chose."""
+        try:
+            user, chosen = self._meant(context)
+        except InvalidInput as error:
+            return ToolAnswer(f"error: {shown_name(str(error))}", is_error=True)
+        answer = act(Tools(user, budget=self.budget))
+        if chosen or answer.is_error:
+            return answer
+        note = f"(nobody is remembered here yet and no user was named: this is the memory of {FIRST!r})"
+        return replace(answer, text=f"{answer.text}\n{note}")
 
     def user_of(self, context: Context) -> UserMemory:
-        """Return the memory of whom the header names, where there is one, else of the configured user."""
+        """Return the memory of the user a request is for; InvalidInput where there are several."""
+        return self._meant(context)[0]
+
+    def find_user(self) -> None:
+        """Settle on the only user there is, where nobody is named: others who come later change nothing."""
+        users = self.memory.users() if self.user_id is None else []
+        if len(users) > 1:
+            raise InvalidInput(f"{UNNAMED}; {users_words(users)}")
+        if users:
+            self.user_id = users[0]
+
+    def _meant(self, context: Context) -> tuple[UserMemory, bool]:
+        """Return the memory of whom the header names, else of the one user; and whether anybody chose it."""
         headers = getattr(context.request, "headers", None)
-        named = None if headers is None else headers.get(USER_HEADER)
-        user = named.strip() if named and named.strip() else self.user_id
-        return self.memory.user(self.fallback, new=True) if user is None else self.memory.user(user)
+        if named := "" if headers is None else (headers.get(USER_HEADER) or "").strip():
+            return self.memory.user(named), True
+        self.find_user()
+        if self.user_id is None:
+            return self.memory.user(FIRST, new=True), False
+        return self.memory.user(self.user_id), True
 
 
-def make_server(
-    memory: Memory, *, user_id: str | None = None, fallback: str = FALLBACK, budget: int
-) -> Server[Any]:
+def make_server(memory: Memory, *, user_id: str | None = None, budget: int) -> Server[Any]:
     """Build the server; it neither opens nor closes the memory.
 
-    `user_id` is whose memory it is where no header says; without it, `fallback`, who may be new.
+    `user_id` is whose memory it is where no header says; without it that of the only user there is, now or
+    once there is one. Where there are several, every call is answered with an error that names them.
     """
-    served = Served(memory, user_id, fallback, budget)
+    served = Served(memory, user_id, budget)
+    with suppress(InvalidInput):  # a header may say whose it is
+        served.find_user()
     limiter = _Limiter()
     return Server(
         NAME,
@@ -134,8 +163,10 @@ async def _call_tool(
 ) -> types.CallToolResult:
     if params.name not in BY_NAME:
         raise MCPError(types.INVALID_PARAMS, f"no tool {params.name!r}; there are {', '.join(BY_NAME)}")
-    tools = served.tools(context)
-    answer: ToolAnswer = await limiter.run(partial(tools.answer, params.name, params.arguments))
+    name, arguments = params.name, params.arguments
+    answer: ToolAnswer = await limiter.run(
+        partial(served.answer, context, lambda tools: tools.answer(name, arguments))
+    )
     return types.CallToolResult(
         content=[types.TextContent(text=answer.text)],
         structured_content=None if answer.is_error else dict(answer.data),
@@ -146,16 +177,19 @@ async def _call_tool(
 async def _list_resources(
     served: Served, limiter: _Limiter, context: Context, params: types.PaginatedRequestParams | None
 ) -> types.ListResourcesResult:
-    result = await limiter.run(partial(_resources, served.user_of(context)))
+    result = await limiter.run(partial(_resources, served, context))
     return types.ListResourcesResult(resources=result)
 
 
-def _resources(memory: UserMemory) -> list[types.Resource]:
+def _resources(served: Served, context: Context) -> list[types.Resource]:
     try:
+        memory = served.user_of(context)
         cards = memory.episodes.recent(limit=LISTED)
         threads = memory.threads.list(limit=LISTED)
     except NotFound:  # nobody yet
         return []
+    except InvalidInput as error:
+        raise MCPError(types.INVALID_PARAMS, shown_name(str(error))) from error
     episodes = [
         types.Resource(
             uri=f"{EPISODE}{card.episode_id}",
@@ -194,26 +228,24 @@ async def _list_templates(
 async def _read_resource(
     served: Served, limiter: _Limiter, context: Context, params: types.ReadResourceRequestParams
 ) -> types.ReadResourceResult:
-    tools = served.tools(context)
-    text = await limiter.run(partial(_text_of, tools, str(params.uri)))
+    answer: ToolAnswer = await limiter.run(
+        partial(served.answer, context, lambda tools: _resource(tools, str(params.uri)))
+    )
+    if answer.is_error:
+        raise MCPError(types.INVALID_PARAMS, answer.text)
     return types.ReadResourceResult(
-        contents=[types.TextResourceContents(uri=params.uri, text=text, mime_type=TEXT)]
+        contents=[types.TextResourceContents(uri=params.uri, text=answer.text, mime_type=TEXT)]
     )
 
 
-def _text_of(tools: Tools, uri: str) -> str:
-    """Return a resource as text, marked and within the budget; an MCP error names what may be read."""
+def _resource(tools: Tools, uri: str) -> ToolAnswer:
+    """Return a resource as text, marked and within the budget; an error names what may be read."""
     if uri.startswith(EPISODE):
-        answer = tools.answer("explain_memory", {"episode_id": uri.removeprefix(EPISODE)})
-    elif uri.startswith(THREAD):
-        answer = tools.thread(unquote(uri.removeprefix(THREAD)))
-    else:
-        answer = ToolAnswer(
-            f"error: no resource {shown_name(uri)}; read {EPISODE}ID or {THREAD}NAME", is_error=True
-        )
-    if answer.is_error:
-        raise MCPError(types.INVALID_PARAMS, answer.text)
-    return answer.text
+        return tools.answer("explain_memory", {"episode_id": uri.removeprefix(EPISODE)})
+    if uri.startswith(THREAD):
+        return tools.thread(unquote(uri.removeprefix(THREAD)))
+    problem = f"error: no resource {shown_name(uri)}; read {EPISODE}ID or {THREAD}NAME"
+    return ToolAnswer(problem, is_error=True)
 
 
 async def _list_prompts(
@@ -236,8 +268,9 @@ async def _get_prompt(
     message = (params.arguments or {}).get("message", "")
     text = PRIMING
     if message.strip():
-        tools = served.tools(context)
-        answer: ToolAnswer = await limiter.run(partial(tools.answer, "get_context", {"message": message}))
+        answer: ToolAnswer = await limiter.run(
+            partial(served.answer, context, lambda tools: tools.answer("get_context", {"message": message}))
+        )
         text = "\n\n".join((PRIMING, answer.text, f"The message to answer: {message}"))
     statement = types.PromptMessage(role="user", content=types.TextContent(text=text))
     return types.GetPromptResult(description="How to work with this memory.", messages=[statement])

@@ -16,6 +16,7 @@ from episodic_agent.engine.chains.sequences import replay
 from episodic_agent.engine.results import EpisodeCard, Recall
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.faces.finding import episode_id
 from episodic_agent.faces.shapes import (
     AnswerItem,
     episode_item,
@@ -215,7 +216,7 @@ def _facts(memory: UserMemory, value: Arguments) -> ToolResult:
 
 
 def _explain(memory: UserMemory, value: Arguments) -> ToolResult:
-    explanation = memory.boundaries.explain(value["episode_id"])
+    explanation = memory.boundaries.explain(episode_id(value["episode_id"], memory))
     observations = memory.episodes.messages(explanation.episode.id)
     shown = explanation_item(explanation)
     return ToolResult(
@@ -224,8 +225,9 @@ def _explain(memory: UserMemory, value: Arguments) -> ToolResult:
 
 
 def _erase(memory: UserMemory, supplied: Arguments) -> ToolResult:
+    episode = supplied.get("episode_id")
     named: dict[str, Any] = {
-        "episode": supplied.get("episode_id"),
+        "episode": None if episode is None else str(episode_id(episode, memory)),
         "observation": supplied.get("observation_id"),
         "thread": _thread(memory, supplied),
     }
