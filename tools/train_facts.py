@@ -34,7 +34,7 @@ from episodic_agent.core.facts.stating import (
     CATEGORIES,
     EMBEDDER,
     EVEN,
-    HEARD,
+    LAST_HEARD,
     moved,
     parts_of,
     share_of,
@@ -417,7 +417,7 @@ def hear(life: Life, by_words: Weights) -> None:
     begins = 0
     for place, row in enumerate(life.rows):
         begins = begins if place and life.rows[place - 1].message == row.message else place
-        row.share = share_of(chances[max(0, begins - HEARD) : begins].tolist())
+        row.share = share_of(chances[max(0, begins - LAST_HEARD) : begins].tolist())
 
 
 def measured(life: Life, weights: Weights, pair_weights: Mapping[str, float], bar: float) -> dict[str, float]:

@@ -38,7 +38,7 @@ KNOWN_EMBEDDERS: Final = (EMBEDDER, "minilm-int8-1")  # the same model in 8 bits
 CATEGORIES: Final = tuple(Category)
 SHORT: Final = 160  # characters: a message so short is one statement, however many sentences it has
 LONGEST: Final = 2_000  # characters: what is longer was pasted, not said
-HEARD: Final = 100  # statements before one that say what the talk is like
+LAST_HEARD: Final = 100  # statements before one that say what the talk is like
 EVEN: Final = 0.5  # the share that lasts of talk nobody has heard yet
 _UNHEARD: Final = 20.0  # statements that the even share weighs as many as
 _LOWEST: Final = 0.27  # share: talk of which less lasts asks no more than this
@@ -117,10 +117,10 @@ def judged(
 def share_of(chances: Sequence[float]) -> float:
     """Return the share of what lasts in talk, in (0, 1), from how likely each of its last statements does.
 
-    >>> share_of([]), round(share_of([0.05] * HEARD), 3), round(share_of([0.9] * 10), 3)
+    >>> share_of([]), round(share_of([0.05] * LAST_HEARD), 3), round(share_of([0.9] * 10), 3)
     (0.5, 0.125, 0.633)
     """
-    last = chances[-HEARD:]
+    last = chances[-LAST_HEARD:]
     return (_UNHEARD * EVEN + sum(last)) / (_UNHEARD + len(last))
 
 

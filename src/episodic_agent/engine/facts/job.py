@@ -295,10 +295,10 @@ class Consolidator:
                 say_failed(log, "facts are quoted without a model: %s", error=error)
         with self._deps.store.begin(scope, write=False) as tx:
             there = stored_vectors(tx, self._deps, [o for one in group for o in one.people])
-            heard = [shares(tx, one.observations) for one in group]
+            shares_by_group = [shares(tx, one.observations) for one in group]
         statements = [
             statement
-            for one, of_it in zip(group, heard, strict=True)
+            for one, of_it in zip(group, shares_by_group, strict=True)
             for statement in statements_of(
                 one.observations,
                 one.before,

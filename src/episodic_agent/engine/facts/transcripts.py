@@ -9,7 +9,7 @@ from uuid import UUID
 from episodic_agent.core.echo import silenced
 from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES
 from episodic_agent.core.facts.quoting import WORTH_A_VECTOR
-from episodic_agent.core.facts.stating import EVEN, HEARD, chances, lasting, share_of
+from episodic_agent.core.facts.stating import EVEN, LAST_HEARD, chances, lasting, share_of
 from episodic_agent.core.language import fold
 from episodic_agent.core.prompts.quoting import MOST_BEFORE
 from episodic_agent.engine.visibility.hidden import span_of
@@ -19,7 +19,7 @@ from episodic_agent.schemas.facts import Statement
 
 MOST_WAITING: Final = 64  # episodes of which a run takes some
 LOOKED_BACK: Final = 8  # places before an episode at which messages before it are looked for
-MOST_HEARD: Final = 2 * HEARD  # messages read to hear what the talk is like: half of them are replies
+MOST_HEARD: Final = 2 * LAST_HEARD  # messages read to hear what the talk is like: half of them are replies
 FIRST_MOMENT: Final = datetime.min.replace(tzinfo=UTC)
 NOT_HEARD: Final[Mapping[UUID, float]] = {}
 MOST_READ: Final = 20_000  # characters one run reads; a longer episode is read alone
@@ -116,21 +116,19 @@ def shares(tx: Transaction, observations: Sequence[Observation]) -> Mapping[UUID
     Told of those alone that may state something: the talk is read for them, in the order of event time, so
     that a message read again later is judged by the same.
     """
-    told = [o for o in observations if is_told(o) and lasting(o.actor, o.text) >= WORTH_A_VECTOR]
-    if not told:
+    likely = [o for o in observations if is_told(o) and lasting(o.actor, o.text) >= WORTH_A_VECTOR]
+    if not likely:
         return NOT_HEARD
-    until = max(one.at for one in told)
-    most = MOST_HEARD + sum(one.at <= until for one in observations)
-    refs = tx.index.between(FIRST_MOMENT, until, limit=most, newest=True).tolist()
-    heard = {
-        o.id: o for o in (*tx.observations.get(refs).values(), *(o for o in observations if o.at <= until))
-    }
-    order = sorted(filter(is_told, heard.values()), key=lambda o: (o.at, o.thread_id.int, o.seq))
+    until = max(one.at for one in likely)
+    here = [one for one in observations if one.at <= until]
+    refs = tx.index.between(FIRST_MOMENT, until, limit=MOST_HEARD + len(here), newest=True).tolist()
+    talk = {one.id: one for one in (*tx.observations.get(refs).values(), *here)}
+    order = sorted(filter(is_told, talk.values()), key=lambda o: (o.at, o.thread_id.int, o.seq))
     places = {one.id: place for place, one in enumerate(order)}
     result = {}
-    for one in told:
-        earlier = order[max(0, places[one.id] - HEARD) : places[one.id]]
-        result[one.id] = share_of([chance for o in earlier for chance in chances(o.text)])
+    for observation in likely:
+        earlier = order[max(0, places[observation.id] - LAST_HEARD) : places[observation.id]]
+        result[observation.id] = share_of([chance for o in earlier for chance in chances(o.text)])
     return result
 
 

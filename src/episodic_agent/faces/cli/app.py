@@ -32,7 +32,7 @@ else:
     finding = module("episodic_agent.faces.finding")
     printing = module("episodic_agent.faces.cli.printing")
     wiring = module("episodic_agent.wiring")
-wording = module("episodic_agent.faces.wording")
+    wording = module("episodic_agent.faces.wording")
 
 __all__ = [
     "ID",
@@ -171,9 +171,9 @@ def moment(text: str | None) -> datetime | None:
     return None if text is None else read_time(text).at
 
 
-def say_more(found: int, limit: int) -> None:
+def say_more(count: int, limit: int) -> None:
     """Say below a listing that there are more than it shows; it asks for one more than that to know."""
-    if found > limit:
+    if count > limit:
         say(f"there are more than these {limit:,}; --limit N shows more")
 
 

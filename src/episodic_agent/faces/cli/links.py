@@ -76,10 +76,12 @@ def list_(app: App, name: str | None, taken_back: bool, limit: int, user: str | 
 @link.command()
 @click.argument("thread")
 @click.argument("other", required=False)
-@click.option("--all", "whole", is_flag=True, help="Every decision whole, not only the one in force.")
+@click.option("--all", "all_of_them", is_flag=True, help="Every decision whole, not only the one in force.")
 @common
 @past
-def explain(app: App, thread: str, other: str | None, whole: bool, user: str | None, as_json: bool) -> None:
+def explain(
+    app: App, thread: str, other: str | None, all_of_them: bool, user: str | None, as_json: bool
+) -> None:
     """Say why THREAD was linked to earlier threads (to OTHER), or was not: what is in force first."""
     with app.user(user) as memory:
         explanation = memory.links.explain(thread, other)
@@ -92,12 +94,12 @@ def explain(app: App, thread: str, other: str | None, whole: bool, user: str | N
     judged = sorted(
         explanation.judged, key=lambda one: (one.decision.id not in in_force, -one.decision.score)
     )
-    told = len(judged) if whole else max(1, sum(one.decision.id in in_force for one in judged))
-    for one in judged[:told]:
-        _print(one)
-    for one in judged[told:]:
-        tell(f"{_verdict(one)} ({one.decision.at:%Y-%m-%d %H:%M})")
-    if judged[told:]:
+    count = len(judged) if all_of_them else max(1, sum(x.decision.id in in_force for x in judged))
+    for entry in judged[:count]:
+        _print(entry)
+    for entry in judged[count:]:
+        tell(f"{_verdict(entry)} ({entry.decision.at:%Y-%m-%d %H:%M})")
+    if judged[count:]:
         say("--all tells each of them whole")
 
 
