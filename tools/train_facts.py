@@ -407,7 +407,7 @@ def likely(pair: Mapping[str, float], weights: Mapping[str, float]) -> float:
 
 def chance(weights: Weights, rows: Sequence[Row]) -> Floats:
     """Return how likely statements last, [n], as the engine believes it in the talk they stand in."""
-    moves = [moved(row.share) for row in rows]
+    moves = [moved(row.share, meaning=weights.vector is not None) for row in rows]
     return 1 / (1 + np.exp(-(weights.scores(rows)[:, 0] + moves)))  # type: ignore[no-any-return]
 
 

@@ -33,7 +33,7 @@ def furnish(memory: Memory) -> dict[str, str]:
     """Fill a memory and return the ids of what is in it by what they are of."""
     receipts = mine(memory).add(
         [
-            said("I live in Lisbon and the garden needs water.", 0, id=f"first{UNSEEN}"),
+            said("I live in Lisbon with my sister, and the garden needs water.", 0, id=f"first{UNSEEN}"),
             said("I love fado, says the garden radio.", 1),
             said("Where is the hose for the garden?", 2),
         ],

@@ -29,7 +29,10 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for user in USERS:
             memory.user(user).add(diary())
         memory.user("ana").add(
-            [{"role": "user", "content": f"line {n} " + "ä long story " * 40} for n in range(300)],
+            [
+                {"role": "user", "content": f"line {n} " + "ä long story " * 40 + "tomorrow"}
+                for n in range(300)
+            ],
             thread="long",
         )
         memory.user("ana").flush()

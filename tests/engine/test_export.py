@@ -49,7 +49,7 @@ def test_the_header_counts_what_follows(exported: Path) -> None:
     assert (header["format"], header["version"], header["user_id"]) == ("episodic-agent", 3, "ana")
     types = [line["type"] for line in lines]
     assert header["counts"] == {n: types.count(n) for n in ("thread", "observation", "episode", "part")}
-    assert header["counts"] == {"thread": 2, "observation": 23, "episode": 10, "part": 6}
+    assert header["counts"] == {"thread": 3, "observation": 23, "episode": 11, "part": 7}
     assert set(types) == {
         "thread",
         "frame",
@@ -70,7 +70,7 @@ def test_an_import_into_an_empty_memory_gives_an_equal_one(
     other = open_memory(exported.with_name("other.db"))
     report = other.user("ana").import_file(exported)
     assert (report.observations, report.added, report.duplicates) == (23, 23, 0)
-    assert (report.episodes, report.threads, list(report.unreadable)) == (4, 2, [])
+    assert (report.episodes, report.threads, list(report.unreadable)) == (4, 3, [])
     assert body(other, "ana") == body(memory, "ana")
     assert other.user("ana").episodes.list() == memory.user("ana").episodes.list()
     assert [f for f in other.doctor() if f.severity == "error"] == []

@@ -14,7 +14,7 @@ TRIP = (
     "Ana plans the trip for her birthday: Porto it is, in September",
     "the printer is out of toner again",
     "for Porto I booked the hotel Sao Bento, two rooms",
-    "for Leipzig I booked the hotel Astoria, two rooms",
+    "for Leipzig somebody asked about the hotel Astoria, two rooms",
     "in Leipzig the museum is closed on Mondays",
     "somebody left an umbrella at the reception desk",
     "Porto is windy in September, take a coat",

@@ -436,7 +436,7 @@ def test_a_skill_that_fits_is_told_in_the_context_with_its_source(learned: Memor
     context = mine(learned).context("Will the weather in Paris be good on Friday?")
     (line,) = [item for item in context.items if item.kind == "skill"]
     assert "What has worked before:\n- find place, then get weather" in context.text
-    assert line.text.endswith("→ find_place[query=…] → get_weather[place from before, unit=celsius]")
+    assert line.text.endswith("→ find_place(query=…) → get_weather(place from before, unit=celsius)")
     with learned._deps.store.begin(Scope(), write=False) as tx:
         (turn,) = tx.observations.read(line.thread_id, line.first_seq, line.last_seq)
     assert turn.text.startswith("What's the weather in")

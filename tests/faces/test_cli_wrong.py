@@ -21,9 +21,9 @@ from builders.chats import diary
 from builders.commands import Run
 
 from episodic_agent import Memory
+from episodic_agent.stores import sqlite
 from episodic_agent.stores.sqlite import SqliteStore
 from episodic_agent.stores.sqlite.file import connection
-from episodic_agent.wiring import database
 
 ANA, BEN = ("--user", "ana"), ("--user", "ben")
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
@@ -276,7 +276,7 @@ def test_lines_that_cannot_be_read_are_listed_and_the_others_are_in(run: Run, fo
     outcome = run("import", "bad.jsonl", *ANA, db=folder / "new.db")
     assert outcome.code == 2
     assert "bad.jsonl:2: not JSON" in outcome.err
-    assert outcome.err.count("\n") == 2  # what was recognised, then the line
+    assert outcome.err.count("\n") == 3  # what was recognised, what has no time, then the line
     latin = run("import", "latin.txt", *ANA, db=folder / "new.db")
     assert latin.code == 2
     assert "pass --encoding" in latin.err
@@ -303,7 +303,7 @@ def test_a_locked_memory_is_waited_for_and_named(
 ) -> None:
     run("add", "good morning", *ANA, db=folder / "memory.db")
     waits = partial(SqliteStore, busy_timeout=timedelta(seconds=0.6))
-    monkeypatch.setattr(database, "SqliteStore", waits)
+    monkeypatch.setattr(sqlite, "SqliteStore", waits)
     monkeypatch.setattr(connection, "_SILENT_SECONDS", 0.1)
     hold = (  # in a process of its own: those of one process do not lock each other out
         "import sqlite3; db = sqlite3.connect('memory.db', isolation_level=None); "

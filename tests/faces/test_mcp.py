@@ -170,7 +170,7 @@ def test_episodes_and_threads_are_resources(told: Memory) -> None:
             assert read.contents[0].text.startswith("<recalled-memory>")  # type: ignore[union-attr]
         templates = (await client.list_resource_templates()).resource_templates
         assert len(templates) == 2
-        for wrong in ("episodic://thread/nowhere", "episodic://episode/1", "episodic://tea"):
+        for wrong in ("episodic://thread/nowhere", "episodic://episode/0123456789abcdef", "episodic://tea"):
             with pytest.raises(MCPError, match="error: no "):
                 await client.read_resource(wrong)
 

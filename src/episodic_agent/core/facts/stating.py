@@ -41,7 +41,8 @@ LONGEST: Final = 2_000  # characters: what is longer was pasted, not said
 LAST_HEARD: Final = 100  # statements before one that say what the talk is like
 EVEN: Final = 0.5  # the share that lasts of talk nobody has heard yet
 _UNHEARD: Final = 20.0  # statements that the even share weighs as many as
-_LOWEST: Final = 0.27  # share: talk of which less lasts asks no more than this
+# share: talk of which less lasts asks no more; words alone tell too little of short statements to ask as much
+_LOWEST: Final = {"meaning": 0.32, "words": 0.363}
 _PULL: Final = 1.6  # log-odds for each of the share's
 _FRESH: Final = 0.6  # log-odds by which a statement of talk nobody has heard yet is believed sooner
 STATEMENTS: Final = 6  # of a long message, that a search or a context judges: all of them bring no more
@@ -109,7 +110,7 @@ def judged(
     total = judge.base + judge.weights[rows].sum(0)
     if vector is not None and judge.vector is not None:
         total = total + vector @ judge.vector
-    sum_of_it = float(total[0]) + (0.0 if share is None else moved(share))
+    sum_of_it = float(total[0]) + (0.0 if share is None else moved(share, meaning=vector is not None))
     best = int(np.argmax(total[1:]))
     return 1.0 / (1.0 + exp(-min(max(sum_of_it, -30.0), 30.0))), CATEGORIES[best]
 
@@ -124,13 +125,13 @@ def share_of(chances: Sequence[float]) -> float:
     return (_UNHEARD * EVEN + sum(last)) / (_UNHEARD + len(last))
 
 
-def moved(share: float) -> float:
+def moved(share: float, *, meaning: bool) -> float:
     """Return by how much, in log-odds, a statement in talk of such a share is believed sooner (or later).
 
-    >>> moved(0.5), round(moved(0.125), 2), moved(0.9)
-    (0.6, -0.99, 0.6)
+    >>> moved(0.5, meaning=True), round(moved(0.125, meaning=True), 2), round(moved(0.125, meaning=False), 2)
+    (0.6, -0.61, -0.3)
     """
-    share = min(max(share, _LOWEST), EVEN)
+    share = min(max(share, _LOWEST["meaning" if meaning else "words"]), EVEN)
     return _PULL * log(share / (1.0 - share)) + _FRESH
 
 
