@@ -24,8 +24,8 @@ def make_store(url: str, settings: Settings) -> "Store":
     """Open the store a URL or path names; InvalidInput names the schemes there are."""
     if not is_server(url):
         return sqlite.SqliteStore(database_path(url), synchronous=settings.synchronous)
-    module, options = _postgres(settings, "store")
-    store: Store = module.PostgresStore(url, options)
+    postgres, options = _postgres(settings, "store")
+    store: Store = postgres.PostgresStore(url, options)
     return store
 
 
@@ -38,34 +38,34 @@ def init_database(
     url: str, settings: Settings, logins: Sequence[str], worker_logins: Sequence[str]
 ) -> Sequence[tuple[str, str]]:
     """Make a server's database ready as its administrator and let logins in; return (state, what) by step."""
-    module, options = _administration(url, settings)
-    steps: Sequence[tuple[str, str]] = module.init_db(url, options, logins, worker_logins)
+    postgres, options = _administration(url, settings)
+    steps: Sequence[tuple[str, str]] = postgres.init_db(url, options, logins, worker_logins)
     return steps
 
 
 def distribute_database(url: str, settings: Settings, shards: int) -> Iterator[str]:
     """Spread a server's database over the nodes of its Citus cluster; yield each statement that was run."""
-    module, options = _administration(url, settings)
-    yield from module.distribute_db(url, options, shards)
+    postgres, options = _administration(url, settings)
+    yield from postgres.distribute_db(url, options, shards)
 
 
 def distributing_statements(settings: Settings, shards: int) -> Sequence[str]:
     """Return what `distribute_database` would run on a database of one node."""
-    module, _ = _postgres(settings, "server.distribute")
-    statements: Sequence[str] = module.statements(shards)
+    postgres, _ = _postgres(settings, "server.distribute")
+    statements: Sequence[str] = postgres.statements(shards)
     return statements
 
 
 def index_database(url: str, settings: Settings, above: int | None, *, pack: bool) -> Iterator[str]:
     """Index the vectors of scopes with `above` documents (None: those search asks); yield the steps."""
-    module, options = _administration(url, settings)
-    yield from module.index_db(url, options, above, pack=pack)
+    postgres, options = _administration(url, settings)
+    yield from postgres.index_db(url, options, above, pack=pack)
 
 
 def scrub_database(url: str, settings: Settings, *, dry_run: bool) -> Iterator[str]:
     """Rewrite the tables that may hold bytes of what was erased; yield the steps."""
-    module, options = _administration(url, settings)
-    yield from module.scrub_db(url, options, dry_run=dry_run)
+    postgres, options = _administration(url, settings)
+    yield from postgres.scrub_db(url, options, dry_run=dry_run)
 
 
 def _administration(url: str, settings: Settings) -> tuple[Any, Any]:
@@ -77,7 +77,7 @@ def _administration(url: str, settings: Settings) -> tuple[Any, Any]:
 def _postgres(settings: Settings, name: str) -> tuple[Any, Any]:
     """Import a module of the PostgreSQL store, whose driver is an extra, and make the store's options."""
     try:
-        module = import_module(f"episodic_agent.stores.postgres.{name}")
+        postgres = import_module(f"episodic_agent.stores.postgres.{name}")
         connection = import_module("episodic_agent.stores.postgres.server.connection")
     except ImportError as error:
         if (error.name or "").startswith("episodic_agent"):
@@ -85,7 +85,7 @@ def _postgres(settings: Settings, name: str) -> tuple[Any, Any]:
         raise InvalidInput(
             "PostgreSQL needs its driver; run pip install 'episodic-agent[postgres]'"
         ) from error
-    return module, connection.PostgresOptions(
+    return postgres, connection.PostgresOptions(
         pool_size=settings.connections, synchronous=settings.synchronous
     )
 

@@ -7,8 +7,8 @@ every other embedder and for none. Each is a weighed sum, a column for "this las
 *Form* is what holds in any language: who is spoken of, a question or a request, hedges, negations, numbers,
 length (`data/facts/cues.toml` lists the words).
 
-How much of what is said lasts differs from talk to talk: of statements somebody puts down one after another
-nearly all do, of a week's chatter one in twenty. So a judge also hears what the talk before was like, and
+How much of what is said lasts differs from talk to talk: statements that somebody puts down one after another
+nearly all do, a week's chatter hardly ever. So a judge also hears what the talk before was like, and
 asks more where little of it lasted, as a classifier is moved to another prior (Saerens, Latinne and
 Decaestecker, Neural Computation 14, 2002).
 """
@@ -135,9 +135,13 @@ def moved(share: float, *, meaning: bool) -> float:
     return _PULL * log(share / (1.0 - share)) + _FRESH
 
 
-@lru_cache(maxsize=4_096)  # each is heard again by the hundred statements after it
 def chances(text: str, language: str | None = None) -> tuple[float, ...]:
     """Return how likely each statement of a message lasts, by words alone."""
+    return () if len(text) > LONGEST else _chances(text, language)
+
+
+@lru_cache(maxsize=4_096)  # each is heard again by the hundred statements after it
+def _chances(text: str, language: str | None) -> tuple[float, ...]:
     return tuple(judged(text[start:end])[0] for start, end in parts_of(text, language))
 
 

@@ -98,10 +98,9 @@ def add(
 
 
 def _piped_text() -> str:
+    """Return standard input as a text: the line end at its end belongs to the pipe."""
     try:
-        return (
-            standard_input().decode("utf-8-sig").rstrip("\r\n")
-        )  # a line end belongs to the pipe, not to the text
+        return standard_input().decode("utf-8-sig").rstrip("\r\n")
     except UnicodeDecodeError as error:
         raise InvalidInput("standard input is no text in UTF-8; convert it") from error
 
