@@ -8,7 +8,6 @@ from typing import Final
 
 from episodic_agent.core.context.quoting import quoted, shown_name
 from episodic_agent.core.echo import marked
-from episodic_agent.core.links.lexicon import cues
 from episodic_agent.core.threads import is_reply
 from episodic_agent.core.threads.channels import channel_name
 from episodic_agent.engine.context.assembling import ContextLine
@@ -29,8 +28,6 @@ def answered(memory: UserMemory, event: AgentEvent) -> str:
         return ""
     if event.kind == START:
         return _beginning(memory, event)
-    if not event.text or cues(event.text).nothing:  # who says thanks is answered without a memory
-        return ""
     return recalled(memory, event.text, thread=event.thread, keeps=_of_project(memory, event.project))
 
 
