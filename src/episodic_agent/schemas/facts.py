@@ -30,7 +30,7 @@ class Statement:
     `at` is event time, aware; `utc_offset` in seconds tells the local day. `dated` is False where the time is
     only assumed: relative times ("last May") then ground nothing. `language` is an ISO 639-1 code, guessed
     when it is None. `before` is what was said just before it, "" for nothing; `share` in (0, 1) that of what
-    lasts in the talk before, one half where nobody has heard it.
+    lasts in the talk before, one half where nobody has heard it, None where it decides nothing.
     """
 
     text: str
@@ -43,7 +43,7 @@ class Statement:
     dated: bool = True
     learned_at: datetime | None = None
     before: str = ""
-    share: float = 0.5
+    share: float | None = 0.5
 
 
 def _until(at: datetime | None) -> str:

@@ -9,7 +9,7 @@ What is said again, or put in the place of something, belongs to the same *matte
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cache
@@ -121,9 +121,32 @@ def _least(words: str) -> float:
     return WORTH_A_DOUBT if has_cue(words, "care") else LIKELY
 
 
-def _share(statement: Statement, words: str) -> float:
+def _share(statement: Statement, words: str) -> float | None:
     """Return the share by which words are judged: what may harm a person is asked no more in any talk."""
+    if statement.share is None:
+        return None
     return max(statement.share, EVEN) if has_cue(words, "care") else statement.share
+
+
+def in_doubt(statement: Statement, vectors: Mapping[str, Vector] | None) -> bool:
+    """Tell whether the share of what lasts in the talk before may decide what a statement tells.
+
+    `vectors` are those known by text, None where words alone decide. Hearing the talk costs a hundred
+    messages, so it is heard for those alone.
+    """
+    before = statement.before
+    for start, end in parts_of(statement.text, statement.language):
+        words = statement.text[start:end]
+        vector = None if vectors is None else vectors.get(words)
+        if vectors is not None and vector is None:
+            doubted = judged(words, before)[0] >= WORTH_A_VECTOR
+        else:
+            least, most = (judged(words, before, vector, share)[0] for share in (0.0, EVEN))
+            doubted = least < LIKELY <= most
+        if doubted and not has_cue(words, "care"):
+            return True
+        before = ""
+    return False
 
 
 def in_its_matter(quotation: Quotation, known: Sequence[KnownFact]) -> FactCandidate:

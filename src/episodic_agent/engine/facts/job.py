@@ -34,6 +34,7 @@ from episodic_agent.engine.facts.parts import (
 )
 from episodic_agent.engine.facts.quoting import (
     Weighed,
+    knows_meaning,
     quoted,
     stored_vectors,
     weighed,
@@ -44,8 +45,8 @@ from episodic_agent.engine.facts.transcripts import (
     over,
     read_messages,
     read_page,
-    shares,
     statements_of,
+    with_shares,
 )
 from episodic_agent.engine.facts.writing import Vectors, embedded, reworded, write_facts
 from episodic_agent.engine.jobs.asking import ROUNDS, may_pass, say_failed
@@ -203,7 +204,8 @@ class Consolidator:
             statements = read_messages(tx, UUID(thread), int(first), int(last))
             ids = [one.observation_id for one in statements]
             there = stored_vectors(tx, deps, list(tx.observations.get(ids).values())) if ids else {}
-        statements = [replace(one, language=deps.language) for one in statements]
+            statements = [replace(one, language=deps.language) for one in statements]
+            statements = with_shares(tx, statements, there if knows_meaning(deps) else None)
         spoken = quoted(deps, statements, there)
         if not spoken:
             with deps.store.begin(scope) as tx:
@@ -295,18 +297,17 @@ class Consolidator:
                 say_failed(log, "facts are quoted without a model: %s", error=error)
         with self._deps.store.begin(scope, write=False) as tx:
             there = stored_vectors(tx, self._deps, [o for one in group for o in one.people])
-            shares_by_group = [shares(tx, one.observations) for one in group]
-        statements = [
-            statement
-            for one, of_it in zip(group, shares_by_group, strict=True)
-            for statement in statements_of(
-                one.observations,
-                one.before,
-                episode_id=one.episode.id,
-                language=self._deps.language,
-                shares=of_it,
-            )
-        ]
+            known = there if knows_meaning(self._deps) else None
+            language = self._deps.language
+            statements = [
+                statement
+                for one in group
+                for statement in with_shares(
+                    tx,
+                    statements_of(one.observations, one.before, episode_id=one.episode.id, language=language),
+                    known,
+                )
+            ]
         spoken = quoted(self._deps, statements, there)
         return _FactsRead(quotations=spoken, vectors=there, without_model=why)
 

@@ -1,27 +1,26 @@
 """What facts are read from: episodes with what was said in them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.echo import silenced
 from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES
-from episodic_agent.core.facts.quoting import WORTH_A_VECTOR
-from episodic_agent.core.facts.stating import EVEN, LAST_HEARD, chances, lasting, share_of
+from episodic_agent.core.facts.quoting import in_doubt
+from episodic_agent.core.facts.stating import LAST_HEARD, chances, share_of
 from episodic_agent.core.language import fold
 from episodic_agent.core.prompts.quoting import MOST_BEFORE
 from episodic_agent.engine.visibility.hidden import span_of
 from episodic_agent.protocols import MarkKind, Transaction
-from episodic_agent.schemas import Episode, Kind, Observation, TimeSource
+from episodic_agent.schemas import Episode, Kind, Observation, TimeSource, Vector
 from episodic_agent.schemas.facts import Statement
 
 MOST_WAITING: Final = 64  # episodes of which a run takes some
 LOOKED_BACK: Final = 8  # places before an episode at which messages before it are looked for
 MOST_HEARD: Final = 2 * LAST_HEARD  # messages read to hear what the talk is like: half of them are replies
 FIRST_MOMENT: Final = datetime.min.replace(tzinfo=UTC)
-NOT_HEARD: Final[Mapping[UUID, float]] = {}
 MOST_READ: Final = 20_000  # characters one run reads; a longer episode is read alone
 
 
@@ -97,7 +96,7 @@ def read_messages(tx: Transaction, thread: UUID, first: int, last: int) -> Seque
     if tx.upkeep.touched([MarkKind.SUPPRESSED], [span_of(tx, thread, first, last)]):
         return ()
     before, spoken = _read(tx, thread, first, last)
-    return statements_of(spoken, before, shares=shares(tx, spoken))
+    return statements_of(spoken, before)
 
 
 def _read(
@@ -110,26 +109,28 @@ def _read(
     return before, here
 
 
-def shares(tx: Transaction, observations: Sequence[Observation]) -> Mapping[UUID, float]:
-    """Return what share of the talk before messages is likely to last, by message.
+def with_shares(
+    tx: Transaction, statements: Sequence[Statement], vectors: Mapping[str, Vector] | None
+) -> list[Statement]:
+    """Return statements with the share of what lasts in the talk before them, where it may decide.
 
-    Told of those alone that may state something: the talk is read for them, in the order of event time, so
-    that a message read again later is judged by the same.
+    `vectors` are those known by text, None where words alone decide. The talk is read in the order of event
+    time, so that a message read again later is judged by the same.
     """
-    likely = [o for o in observations if is_told(o) and lasting(o.actor, o.text) >= WORTH_A_VECTOR]
-    if not likely:
-        return NOT_HEARD
-    until = max(one.at for one in likely)
-    here = [one for one in observations if one.at <= until]
-    refs = tx.index.between(FIRST_MOMENT, until, limit=MOST_HEARD + len(here), newest=True).tolist()
-    talk = {one.id: one for one in (*tx.observations.get(refs).values(), *here)}
-    order = sorted(filter(is_told, talk.values()), key=lambda o: (o.at, o.thread_id.int, o.seq))
-    places = {one.id: place for place, one in enumerate(order)}
+    doubted = [one.observation_id for one in statements if in_doubt(one, vectors)]
     result = {}
-    for observation in likely:
-        earlier = order[max(0, places[observation.id] - LAST_HEARD) : places[observation.id]]
-        result[observation.id] = share_of([chance for o in earlier for chance in chances(o.text)])
-    return result
+    if doubted:
+        asked = tx.observations.get(doubted)
+        until = max(one.at for one in asked.values())
+        most = MOST_HEARD + len(statements)
+        refs = tx.index.between(FIRST_MOMENT, until, limit=most, newest=True).tolist()
+        talk = {one.id: one for one in (*asked.values(), *tx.observations.get(refs).values())}
+        order = sorted(filter(is_told, talk.values()), key=lambda o: (o.at, o.thread_id.int, o.seq))
+        for place, observation in enumerate(order):
+            if observation.id in asked:
+                earlier = order[max(0, place - LAST_HEARD) : place]
+                result[observation.id] = share_of([chance for o in earlier for chance in chances(o.text)])
+    return [replace(one, share=result.get(one.observation_id)) for one in statements]
 
 
 def is_told(observation: Observation) -> bool:
@@ -143,12 +144,8 @@ def statements_of(
     *,
     episode_id: UUID | None = None,
     language: str | None = None,
-    shares: Mapping[UUID, float] = NOT_HEARD,
 ) -> list[Statement]:
-    """Return what people said in messages as facts are read from it: an assumed time dates nothing.
-
-    `shares` are those of what lasts in the talk before messages, by message; where there is none it is even.
-    """
+    """Return what people said in messages as facts are read from it: an assumed time dates nothing."""
     statements = []
     for observation in observations:
         if is_told(observation):
@@ -164,7 +161,6 @@ def statements_of(
                     dated=observation.at_source is not TimeSource.ASSUMED,
                     learned_at=observation.received_at,
                     before="" if before is None else before.text,
-                    share=shares.get(observation.id, EVEN),
                 )
             )
         before = observation
