@@ -29,10 +29,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for user in USERS:
             memory.user(user).add(diary())
         memory.user("ana").add(
-            [
-                {"role": "user", "content": f"line {n} " + "ä long story " * 40 + "tomorrow"}
-                for n in range(300)
-            ],
+            [{"role": "user", "content": f"line {n} " + "ä long story " * 40} for n in range(300)],
             thread="long",
         )
         memory.user("ana").flush()
@@ -139,6 +136,23 @@ def test_a_text_that_changed_is_saved_as_it_reads_and_named(run: Run, path: Path
     assert len(texts) == 300
     assert texts[7].startswith("line 7 ��")
     assert run("doctor", "--repair", db=salvaged(path)).code == 0
+
+
+def test_facts_of_words_that_changed_are_read_again_from_what_is_there(run: Run, path: Path) -> None:
+    def quoted(of: Path) -> list[str]:
+        with Memory.open(of, embedder="none", policy="seed-001", clock=Clock()) as memory:
+            memory.user("ana").facts.consolidate()
+            return [kept.fact.fact for kept in memory.user("ana").facts.list()]
+
+    before = quoted(path)
+    assert any("cello teacher" in fact for fact in before)
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"cello teacher", b"cell\xff teacher"))
+    saved = run("doctor", "--repair")
+    assert "2 facts could not be kept; the words are read for facts again" in saved.out  # of two users
+    assert run("doctor", "--repair", db=salvaged(path)).code == 0
+    assert run("doctor", db=salvaged(path)).code == 0
+    assert quoted(salvaged(path)) == [fact.replace("cello", "cell\ufffd") for fact in before]
 
 
 def test_a_thread_whose_rows_are_lost_is_saved_under_another_name(run: Run, path: Path) -> None:

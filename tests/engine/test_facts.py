@@ -545,3 +545,6 @@ def test_doctor_tells_what_is_wrong_with_facts_and_embeds_them_again(open_memory
     assert any("has no words 0 to 999" in message for message in messages)
     assert any("which proves it, does not exist" in message for message in messages)
     assert any("not what the evidence tells" in message for message in messages)
+    memory.doctor(repair=True)
+    messages = [finding.message for finding in memory.doctor()]
+    assert not any("does not exist" in message or "not what the evidence" in message for message in messages)

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.core.facts import retold
+from episodic_agent.core.facts import Changes, retold
 from episodic_agent.core.language import fold, term_counts
 from episodic_agent.core.prompts import digest, question_of
 from episodic_agent.core.prompts import episode as telling
@@ -20,7 +20,7 @@ from episodic_agent.engine.facts.writing import slots_of, write_facts
 from episodic_agent.engine.jobs.kinds import FACTS as DECIDED
 from episodic_agent.protocols import FACTS, Transaction
 from episodic_agent.schemas import Decision, Json
-from episodic_agent.schemas.facts import Fact
+from episodic_agent.schemas.facts import Fact, StoredFact
 
 _PAGE: Final = 512
 # questions that show what went before, whatever their version
@@ -74,13 +74,30 @@ def _told_after(tx: Transaction, places: Mapping[UUID, set[int]]) -> set[UUID]:
 
 
 def mend_facts(deps: Deps, tx: Transaction, now: datetime) -> int:
-    """Take from facts what rests on observations that are lost; return how many of these there were."""
-    proofs = {one.observation_id for kept in tx.knowledge.facts() for one in kept.fact.evidence}
-    lost = sorted(proofs - set(tx.observations.get(sorted(proofs))))
-    if lost:
-        tx.hold("facts")
-        _unlearn(tx, deps, lost, now, lambda fact: _without(fact, lost))
-    return len(lost)
+    """Let facts be what their evidence tells, without what rests on observations that are lost.
+
+    Return how many observations were lost, or facts told otherwise.
+    """
+    known = tx.knowledge.facts()
+    proofs = {one.observation_id for kept in known for one in kept.fact.evidence}
+    lost = proofs - set(tx.observations.get(sorted(proofs)))
+    if not _changed(known, lost):
+        return 0
+    tx.hold("facts")
+    known = tx.knowledge.facts()
+    changes = _changed(known, lost)
+    _write_left(tx, deps, known, changes, now)
+    return len(lost) or len(changes.changed) + len(changes.added) + len(changes.gone)
+
+
+def _changed(known: Sequence[StoredFact], lost: Container[UUID]) -> Changes:
+    """Return what changes of all facts where they are told anew from the evidence that is not lost."""
+    left = {kept.id: _without(kept.fact, lost) for kept in known if _rests_on(kept.fact, lost)}
+    return retold([kept.fact for kept in known], left)
+
+
+def _rests_on(fact: Fact, observations: Container[UUID]) -> bool:
+    return any(one.observation_id in observations for one in fact.evidence)
 
 
 def _unlearn(
@@ -96,7 +113,12 @@ def _unlearn(
         return
     left = {kept.id: left_of(kept.fact) for kept in resting}
     known = tx.knowledge.facts(slots=slots_of(kept.fact for kept in resting))
-    changes = retold([kept.fact for kept in known], left)
+    _write_left(tx, deps, known, retold([kept.fact for kept in known], left), now)
+
+
+def _write_left(
+    tx: Transaction, deps: Deps, known: Sequence[StoredFact], changes: Changes, now: datetime
+) -> None:
     # an old sentence may hold what is erased: its vectors go with its words
     texts = {fact.id: fact.fact for fact in changes.changed}
     stale = [kept.number for kept in known if texts.get(kept.id, kept.fact.fact) != kept.fact.fact]

@@ -18,7 +18,8 @@ import apsw
 
 from episodic_agent.core.language import plural
 from episodic_agent.errors import StoreError
-from episodic_agent.protocols import ref_of, split_ref
+from episodic_agent.protocols import FACTS, ref_of, split_ref
+from episodic_agent.stores.fact_rows import FACT, evidence_of, fact_of
 from episodic_agent.stores.nouns import OBSERVATION, observation_of
 from episodic_agent.stores.rows import to_microseconds
 from episodic_agent.stores.sqlite.file.backup import first_problem
@@ -40,6 +41,8 @@ _READING: Final = (
 )
 _MANY: Final = 100_000  # observations a frame may count behind the last that is stored
 _UNREAD: Final = "cannot be read"
+_WORDS: Final = frozenset({"subject", "attribute", "value", "body"})  # the columns of a fact that hold text
+_TEXTS: Final = frozenset(place for place, name in enumerate(FACT.split(", ")) if name in _WORDS)
 
 
 def salvage(path: Path, migrations: Sequence[Migration], now: datetime) -> list[str]:
@@ -168,6 +171,7 @@ class _Mending:
     def __init__(self, db: apsw.Connection, now: int) -> None:
         self._db = db
         self._now = now
+        self._changed: list[int] = []  # refs of observations that do not say what they said
         db.pragma("foreign_keys", "OFF")
 
     def run(self) -> list[str]:
@@ -175,6 +179,8 @@ class _Mending:
         self._owners()
         texts = list(self._altered())
         texts += self._holes()
+        texts += self._facts()
+        self._made_text()
         self._covers()
         self._dangling()
         self._db.execute("COMMIT")
@@ -222,6 +228,7 @@ class _Mending:
             for seq, named in altered(self._db, scope, UUID(bytes=identity), *_bounds(number)):
                 ref = ref_of(number, seq)
                 if self._readable(ref, UUID(bytes=identity)):
+                    self._changed.append(ref)
                     text = f"thread {origin}: observation {seq} ({named}) is not what was stored"
                     yield f"{text}; it is saved as it reads"
                 else:
@@ -251,6 +258,36 @@ class _Mending:
                 for table in ("document", "vector"):
                     self._db.execute(_UNINDEXED.format(table), (scope, blank[0]))
                 yield f"thread {origin}: observation {seq} is lost"
+
+    def _facts(self) -> Iterator[str]:
+        """Drop facts that cannot be read or rest on changed words; let what they rest on be read again."""
+        changed = {
+            bytes(identity)
+            for ref in self._changed
+            for (identity,) in rows(self._db, "SELECT id FROM observation WHERE ref = ?", (ref,))
+        }
+        dropped = 0
+        for number, *columns in rows(self._db, _FACTS):
+            proofs = rows(self._db, _PROOFS, (number,))
+            if _is_told((number, *columns), proofs) and not changed & {bytes(one) for one, _ in proofs}:
+                continue
+            for observation, _ in proofs:
+                self._db.execute(_READ_AGAIN, (observation,))
+            self._db.execute(_DROP_FACT, {"fact": number, "kind": FACTS})
+            dropped += 1
+        if dropped:
+            yield f"{plural(dropped, 'fact')} could not be kept; the words are read for facts again"
+
+    def _made_text(self) -> None:
+        """Put signs in place of bytes that are no text."""
+        self._db.create_scalar_function("as_text", _as_text, 1, deterministic=True)
+        for (table,) in rows(self._db, "SELECT name FROM sqlite_schema WHERE type = 'table'"):
+            for _, column, kind, *_ in rows(self._db, f"PRAGMA table_info({table})"):
+                if kind != "TEXT":
+                    continue
+                made = f"as_text(CAST({column} AS BLOB))"
+                sql = f"UPDATE OR IGNORE {table} SET {column} = {made} WHERE typeof({column}) = 'text'"
+                self._db.execute(f"{sql} AND {made} IS NOT NULL")
 
     def _covers(self) -> None:
         """Let a thread whose episodes have a hole be segmented again from the hole on."""
@@ -302,6 +339,30 @@ class _Mending:
         self._db.execute(f"DELETE FROM {table} WHERE ({ours}) NOT IN (SELECT {theirs} FROM {parent})")
 
 
+def _as_text(*values: Any) -> str | None:
+    """Return bytes that are no text as one, with signs for what cannot be read; None for a text."""
+    (content,) = map(bytes, values)
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return content.decode("utf-8", "replace")
+    return None
+
+
+def _is_told(columns: tuple[Any, ...], proofs: Sequence[tuple[bytes, bytes]]) -> bool:
+    """Tell whether a fact and what proves it can be read; `columns` are `FACT`, texts as bytes."""
+    try:
+        texts = [
+            one.decode() if isinstance(one, bytes) and place in _TEXTS else one
+            for place, one in enumerate(columns)
+        ]
+        return bool(
+            fact_of(tuple(texts), [evidence_of(one, body.decode()) for one, body in proofs]).fact.evidence
+        )
+    except (StoreError, ValueError, LookupError, TypeError):
+        return False
+
+
 _STORED: Final = (
     "SELECT count(*), ifnull(max(ref) & 0xffffffff, -1) + 1 FROM observation WHERE ref BETWEEN ? AND ?"
 )
@@ -309,6 +370,28 @@ _REFS: Final = "SELECT ref FROM observation WHERE ref BETWEEN ? AND ?"
 _TOMBSTONE: Final = (
     "INSERT INTO observation (ref, scope, id, at, received_at, at_source, kind, actor, erased_at)"
     " VALUES (?, ?, ?, 0, 0, 'assumed', 'message', '', ?)"
+)
+# Texts as bytes: bytes that are no text raise nothing so.
+_FACTS: Final = (
+    f"SELECT {', '.join(f'CAST({name} AS BLOB)' if name in _WORDS else name for name in FACT.split(', '))}"
+    " FROM fact"
+)
+_PROOFS: Final = "SELECT observation, CAST(body AS BLOB) FROM fact_evidence WHERE fact = ? ORDER BY place"
+_READ_AGAIN: Final = (
+    "UPDATE episode SET consolidated_at = NULL WHERE (thread, id) IN (SELECT e.thread, e.id"
+    " FROM observation o JOIN episode e ON e.thread = o.ref >> 32"
+    " AND o.ref & 0xffffffff BETWEEN e.first_seq AND e.last_seq"
+    " WHERE o.id = ? AND e.kind = 'event' AND e.generation_to IS NULL)"
+)
+_DROP_FACT: Final = (
+    "DELETE FROM document WHERE ref = :fact AND stream IN (SELECT number FROM stream WHERE kind = :kind"
+    " AND scope = (SELECT scope FROM fact WHERE number = :fact));"
+    "DELETE FROM vector WHERE ref = :fact AND stream IN (SELECT number FROM stream WHERE kind = :kind"
+    " AND scope = (SELECT scope FROM fact WHERE number = :fact));"
+    "DELETE FROM fact_move WHERE now = (SELECT id FROM fact WHERE number = :fact)"
+    " AND scope = (SELECT scope FROM fact WHERE number = :fact);"
+    "DELETE FROM fact_evidence WHERE fact = :fact;"
+    "DELETE FROM fact WHERE number = :fact"
 )
 _UNINDEXED: Final = (
     "DELETE FROM {} WHERE stream IN (SELECT number FROM stream WHERE scope = ? AND kind = 'o') AND ref = ?"
