@@ -61,7 +61,8 @@ def month(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 @contextmanager
 def told(url: str) -> Iterator[Memory]:
     clock = Clock()
-    embedder = TopicEmbedder("memory leak", "bread", "cello", "lisbon", "neptune", name="minilm-topics")
+    topics = ("memory leak", "bread", "cello", "lisbon", "neptune", "dumps")
+    embedder = TopicEmbedder(*topics, name="minilm-topics")
     with closing(Memory.open(url, embedder=embedder, policy="seed-001", clock=clock)) as memory:
         for number in range(30):
             about_leak = number % 5 in (1, 3)
@@ -81,6 +82,13 @@ def test_of_twelve_relevant_episodes_the_five_most_relevant_are_told_in_order(mo
     sequence = mine(month).chains.sequence("memory leak", limit=5)
     assert days(sequence) == sorted(days(best))
     assert len({one.relevance for one in every}) > 1  # or the best five would be any five
+
+
+def test_a_topic_of_one_word_is_told_where_the_word_stands(month: Memory) -> None:
+    """To this embedder nothing that was said means "dumps": a lone word is far from most sentences."""
+    assert days(mine(month).chains.sequence("dumps", limit=30)) == [1, 13, 16, 28]
+    assert "A heap dump shows" in mine(month).chains.replay("dumps")
+    assert mine(month).chains.sequence("dumps of tides", limit=30) == []
 
 
 def test_the_newest_order_tells_the_latest_five_and_nothing_off_topic(month: Memory) -> None:

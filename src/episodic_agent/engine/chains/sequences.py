@@ -354,8 +354,11 @@ class _Finder:
         if not cosines and held <= 0.0:
             return 0.0
         bigrams = self.query.script in BIGRAM_SCRIPTS
-        signs = Signs(held, held, max(cosines) if cosines else None, bigrams=bigrams)
-        return round(support(signs), 6)
+        likely = support(Signs(held, held, max(cosines) if cosines else None, bigrams=bigrams))
+        if held >= 1.0:
+            # A topic of a word or two is far from every sentence: where all its words stand, they decide.
+            likely = max(likely, support(Signs(held, held, bigrams=bigrams)))
+        return round(likely, 6)
 
 
 def _sequenced(
