@@ -65,7 +65,7 @@ def test_the_setting_raises_and_lowers_the_limit_at_the_command_line(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EPISODIC_MESSAGE_BYTES", "10")
-    assert "item 1: the text has 11 bytes, more than the 10" in run("add", "eleven char").error
+    assert "the text has 11 bytes, more than the 10" in run("add", "eleven char").error
     assert run("add", "ten chars!").code == 0
     chat = tmp_path / "chat.txt"
     chat.write_text(f"Ana: {BIG}\nBo: hi\n", encoding="utf-8")

@@ -26,11 +26,11 @@ OF_A_USER: list[tuple[Call, type[Exception], str]] = [
     (lambda u: u.add(None), InvalidInput, "give a text, a message or a list of them, not NoneType"),
     (lambda u: u.add(5), InvalidInput, "not int"),
     (lambda u: u.add(b"hello"), InvalidInput, "not bytes"),
-    (lambda u: u.add(""), InvalidInput, "item 1: the text is empty; give some text"),
+    (lambda u: u.add(""), InvalidInput, "^the text is empty; give some text"),
     (
         lambda u: u.add({"content": "Hi", "timestmap": "2026-03-02"}),
         InvalidInput,
-        'item 1: .*mean "timestamp"',
+        '^unknown key "timestmap"; did you mean "timestamp"',
     ),
     (lambda u: u.add([{"role": "user"}]), InvalidInput, "item 1: the text is empty; give some text"),
     (lambda u: u.add(["hello", None]), InvalidInput, "item 2: a message is a text or an object with role"),

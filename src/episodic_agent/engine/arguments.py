@@ -135,7 +135,7 @@ def listed(items: object) -> Iterable[Any]:
 
 
 def item_of(
-    n: int,
+    n: int | None,
     raw: "str | Mapping[str, Any]",
     role: str,
     channel: str | None,
@@ -143,7 +143,10 @@ def item_of(
     *,
     largest: int = LARGEST,
 ) -> Item:
-    """Read the n-th item of an `add` (from 0) with what the call says about all; InvalidInput names it."""
+    """Read the n-th item of an `add` (from 0) with what the call says about all; InvalidInput names it.
+
+    None is for the one item of a call that gave no list.
+    """
     if isinstance(raw, str):
         raw = {"role": role, "content": raw}
     arguments = {k: v for k, v in about.items() if v is not None}
@@ -155,7 +158,7 @@ def item_of(
             check_names(raw)
         return read_item(full, default_actor=role, channel=channel, largest=largest)
     except InvalidInput as error:
-        raise type(error)(f"item {n + 1}: {error}") from error
+        raise (error if n is None else type(error)(f"item {n + 1}: {error}")) from error
 
 
 def file_path(value: "str | PathLike[str]") -> Path:

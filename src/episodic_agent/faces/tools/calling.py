@@ -84,8 +84,5 @@ def _problem(error: EpisodicError) -> str:
 
     >>> _problem(NotFound("no episode 'x' in this memory; `episodic episodes` lists the ids"))
     "no episode 'x' in this memory; recent_memory and search_memory tell the ids"
-    >>> _problem(InvalidInput("item 1: the text is empty; give some text"))
-    'the text is empty; give some text'
     """
-    problem = for_no_terminal(str(error), REMEDIES)
-    return shown_name(problem.removeprefix("item 1: "))  # a tool keeps one message at a time
+    return shown_name(for_no_terminal(str(error), REMEDIES))
