@@ -179,6 +179,17 @@ def test_a_change_is_dated_and_the_past_can_be_asked_for(opened: Opened) -> None
     assert told(memory, history=True) == {quoted(RENT), quoted(RENT_NOW)}
 
 
+def test_what_may_tell_of_a_change_is_told_with_what_it_changes_and_first(opened: Opened) -> None:
+    memory = opened(embedder="none")
+    texts = ("I drive a red Polo to work.", "I sold the red Polo and bought a Golf.", "I live in Porto.")
+    for day, text in enumerate(texts):
+        mine(memory).add(text, timestamp=START + timedelta(days=3 * day))
+    sold, drives = mine(memory).facts.list("do I drive a red Polo?")
+    assert (sold.fact.value[:6], drives.fact.value[:7]) == ("I sold", "I drive")
+    assert drives.fact.invalid_at is None  # that it is over is likely, not sure
+    assert sold.score == drives.score
+
+
 def test_what_was_believed_is_told_by_what_had_been_taken_in(opened: Opened, clock: Clock) -> None:
     memory = opened()
     episode(memory, RENT, 0)

@@ -144,6 +144,26 @@ def test_what_comes_late_is_ended_by_what_was_said_after_it() -> None:
     assert [(one.value, one.superseded_by) for one in facts] == [(RENT, new.id), (RENT_NOW, None)]
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("I'm allergic to nuts.", "I'm allergic to penicillin."),
+        ("Ich bin allergisch gegen Nüsse.", "Ich bin allergisch gegen Penicillin."),
+        ("I am a vegetarian.", "My doctor says I am lactose intolerant, so no cheese any more."),
+    ],
+)
+def test_what_harms_is_no_change_of_other_harm(first: str, second: str) -> None:
+    assert [fact.invalid_at for fact in said_in_turn(first, second)] == [None, None]
+
+
+def test_what_was_said_last_holds_though_it_was_so_before_something_else_was_said() -> None:
+    old, new = said_in_turn(
+        "I eat no fish, I am a vegetarian.", "I eat fish since February, I am no vegetarian any more."
+    )
+    assert (new.value[:10], new.valid_at, new.invalid_at) == ("I eat fish", START + timedelta(days=10), None)
+    assert (old.superseded_by, old.invalid_at) == (new.id, new.valid_at)
+
+
 def test_other_matters_stay_as_they_are() -> None:
     facts = said_in_turn(HOME, SISTER, RENT)
     assert [fact.invalid_at for fact in facts] == [None] * 3

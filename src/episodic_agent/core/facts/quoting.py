@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import Final
 
@@ -20,7 +20,7 @@ from episodic_agent.core.facts.replacing import JudgedStatement, likelihood, thr
 from episodic_agent.core.facts.slots import STATED, keywords, match_key
 from episodic_agent.core.facts.speakers import speaker_of
 from episodic_agent.core.facts.stating import EVEN, has_cue, is_person, judged, lasting, parts_of
-from episodic_agent.core.language import fold
+from episodic_agent.core.language import fold, tokens
 from episodic_agent.core.language.timewords import parse_time
 from episodic_agent.data import phrases
 from episodic_agent.schemas import Vector
@@ -28,9 +28,22 @@ from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvid
 
 VERSION: Final = "facts-4"
 LIKELY: Final = 0.5  # from which a statement is believed to last
+MAY_CHANGE: Final = 0.4  # from which words may tell of a change of others
 WORTH_A_DOUBT: Final = 0.25  # and from which one about what a person must not eat or has to take is
 WORTH_A_VECTOR: Final = 0.1  # by words alone: what lies below no vector lifts to a fact
 _AFTER: Final = frozenset({"beri"})  # words for "since" that stand behind the time, in Latin letters
+# Stems of words for being harmed by what they name: they are shared by any two such things.
+_HARMED_BY: Final = (
+    "allerg",
+    "alerg",
+    "аллерг",
+    "intoler",
+    "uczul",
+    "アレルギー",
+    "알레르기",
+    "过敏",
+    "過敏",
+)
 _SPACES: Final = re.compile(r"\s+")
 Meaning = Callable[[Sequence[str]], "Sequence[Vector] | None"]
 
@@ -166,13 +179,13 @@ def in_its_matter(quotation: Quotation, known: Sequence[KnownFact]) -> FactCandi
         places = {(proof.observation_id, proof.start) for proof in other.fact.evidence}
         again = match_key(STATED, other.fact.value) == match_key(STATED, candidate.value)
         if (evidence.observation_id, evidence.start) in places or again:
-            return replace(candidate, attribute=other.fact.attribute)
+            return _after_what_it_ends(candidate, other.fact.attribute, mine)
     # what came late may be what something known already takes the place of
     others = [
         other
         for other in mine
         if not other.fact.pinned
-        and (has_cue(candidate.value, "care") or not has_cue(other.fact.value, "care"))
+        and _may_take_the_place(candidate, other.fact)
         and (other.fact.held_at(evidence.said_at) or other.fact.evidence[0].said_at > evidence.said_at)
         and all(proof.observation_id != evidence.observation_id for proof in other.fact.evidence)
     ]
@@ -190,7 +203,72 @@ def in_its_matter(quotation: Quotation, known: Sequence[KnownFact]) -> FactCandi
         chance = likelihood(older, newer, rivals)
         if chance >= best:
             best, likeliest = chance, fact
-    return candidate if likeliest is None else replace(candidate, attribute=likeliest.attribute)
+    return candidate if likeliest is None else _after_what_it_ends(candidate, likeliest.attribute, mine)
+
+
+def chance_of_change(older: KnownFact, newer: KnownFact) -> float:
+    """Return how likely what was said later takes the place of what was said before, in [0, 1].
+
+    From `MAY_CHANGE` on both are told, the newer one first: only what is surer ends the other.
+    """
+    if not is_quotation(newer.fact) or newer.fact.evidence[0].said_at <= older.fact.evidence[-1].said_at:
+        return 0.0
+    before, after = (
+        JudgedStatement(one.fact.value, one.fact.evidence[-1].said_at, one.fact.category, one.vector)
+        for one in (older, newer)
+    )
+    return likelihood(before, after)
+
+
+def may_end(newer: str, older: str) -> bool:
+    """Tell whether words may take the place of others at all: what harms goes by words that say so of it.
+
+    A second allergy is no change of the first: the newer words must deny or change something, and name what
+    the older ones name besides being allergic.
+
+    >>> may_end("I'm allergic to penicillin.", "I'm allergic to nuts.")
+    False
+    >>> may_end("The test says I'm not allergic to nuts.", "I'm allergic to nuts.")
+    True
+    >>> may_end("I eat fish, so I'm not a vegetarian any more", "I'm vegetarian since May")
+    True
+    """
+    if not has_cue(older, "care"):
+        return True
+    states = has_cue(newer, "change") or has_cue(newer, "negation")
+    return states and has_cue(newer, "care") and bool(_named(newer) & _named(older))
+
+
+def _may_take_the_place(candidate: FactCandidate, fact: Fact) -> bool:
+    """Tell whether one of the two may end the other, whichever was said first."""
+    later = candidate.evidence.said_at >= fact.evidence[0].said_at
+    return may_end(candidate.value, fact.value) if later else may_end(fact.value, candidate.value)
+
+
+@lru_cache(maxsize=1_024)
+def _named(words: str) -> frozenset[str]:
+    """Return the terms of words but for those that say of something that it harms."""
+    return frozenset(term for term in tokens(words) if not term.startswith(_HARMED_BY))
+
+
+def _after_what_it_ends(
+    candidate: FactCandidate, attribute: str, known: Sequence[KnownFact]
+) -> FactCandidate:
+    """Put a candidate into a matter: what was said later is so later, however long it says it was so.
+
+    "I eat fish again since Monday", said on Saturday, ends what was said on Wednesday.
+    """
+    evidence = candidate.evidence
+    before = [
+        proof.valid_at
+        for other in known
+        if other.fact.attribute == attribute
+        for proof in other.fact.evidence
+        if proof.said_at < evidence.said_at
+    ]
+    if before and max(before) >= evidence.valid_at:
+        evidence = replace(evidence, valid_at=evidence.said_at)
+    return replace(candidate, attribute=attribute, evidence=evidence)
 
 
 def _candidate(

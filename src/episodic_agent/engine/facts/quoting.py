@@ -16,10 +16,13 @@ import numpy as np
 from episodic_agent.core.echo import own_words
 from episodic_agent.core.facts import Changes, learn
 from episodic_agent.core.facts.quoting import (
+    MAY_CHANGE,
     KnownFact,
     Meaning,
     Quotation,
+    chance_of_change,
     in_its_matter,
+    is_quotation,
     meant_words,
     quotations,
 )
@@ -28,7 +31,7 @@ from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.writing import Vectors
 from episodic_agent.protocols import FACTS, OBSERVATIONS, Transaction, ref_of
 from episodic_agent.schemas import Observation, Vector
-from episodic_agent.schemas.facts import FactCandidate, Statement, StoredFact
+from episodic_agent.schemas.facts import Fact, FactCandidate, Statement, StoredFact
 
 NEAR: Final = 24  # known facts that one quotation may take the place of, the nearest by meaning
 NEWEST: Final = 100  # or, without vectors, the newest
@@ -106,6 +109,18 @@ def weighed(tx: Transaction, deps: Deps, spoken: Sequence[Quotation], vectors: V
     return Weighed(placed, known, learn([kept.fact for kept in known], placed, stones))
 
 
+def may_tell_of_changes(
+    tx: Transaction, deps: Deps, older: Sequence[StoredFact], newer: Sequence[StoredFact]
+) -> list[tuple[Fact, Fact]]:
+    """Return pairs of an older quotation and a newer one that may tell of a change of it.
+
+    It is no more than likely: neither ends the other.
+    """
+    known = _KnownFacts(tx, deps, ())
+    before, after = (known.of([kept for kept in some if is_quotation(kept.fact)]) for some in (older, newer))
+    return [(o.fact, n.fact) for o in before for n in after if chance_of_change(o, n) >= MAY_CHANGE]
+
+
 class _KnownFacts:
     """The facts that quotations may belong to, each read once: nothing is written while they are weighed."""
 
@@ -126,6 +141,10 @@ class _KnownFacts:
         """Return those that a quotation's own message proves, and the nearest; without meaning the newest."""
         own = self._own.get(quotation.candidate.evidence.observation_id, [])
         return [self._read[number] for number in (*own, *self._nearest(quotation.vector))]
+
+    def of(self, facts: Sequence[StoredFact]) -> list[KnownFact]:
+        """Return facts with the vectors of what they quote."""
+        return [self._read[number] for number in self._take(facts)] if facts else []
 
     def _nearest(self, vector: Vector | None) -> Sequence[int]:
         if vector is None:

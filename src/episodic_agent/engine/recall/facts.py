@@ -8,6 +8,7 @@ from uuid import UUID
 
 from episodic_agent.core import recall as ranking
 from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.facts.quoting import may_tell_of_changes
 from episodic_agent.engine.recall.matching import matches
 from episodic_agent.engine.results import FactHit
 from episodic_agent.engine.visibility.hidden import Visibility
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 PER_LEG: Final = 200  # what is over is found too, and falls out after
 ARCHIVED: Final = MarkKind.ARCHIVED.value  # put away, yet what it taught holds
+_CHANGED: Final = 5  # of the best: it is looked for what may tell of a change of them,
+_NEARBY: Final = 20  # among so many,
+_PARTLY: Final = 0.45  # of which each must answer so much as well itself
 RELEVANT: Final = 0.2  # score below which a fact does not answer
 _MOSTLY: Final = 0.5  # share of a text that a fact quotes
 DIGITS: Final = 6  # scores are rounded before they order anything, so that machines agree
@@ -40,20 +44,36 @@ def best_facts(
     """Return the facts that share words or meaning with a query, best first, with scores in [0, 1].
 
     Only those that hold at `at` (event time; the present unless given), but with `history` past and future
-    ones too. `vector` is that of `query.dense_text`, None: words alone answer.
+    ones too. `vector` is that of `query.dense_text`, None: words alone answer. What may tell of a change of
+    one of the best is as good as that one, and stands before it: a statement ends another only where that
+    is sure.
     """
     refs, scores = matches(tx, deps, FACTS, query, vector, per_leg=max(PER_LEG, limit))
-    facts = {kept.number: kept for kept in tx.knowledge.facts(numbers=refs.tolist())}
+    stored = {kept.number: kept for kept in tx.knowledge.facts(numbers=refs.tolist())}
     moment = at or deps.clock()
-    rows = [
-        (fact.fact, round(float(score), DIGITS))
+
+    def fits(fact: Fact) -> bool:
+        return (history or fact.held_at(moment)) and category in (None, fact.category.value)
+
+    rows = {
+        kept.id: (kept.fact, round(float(score), DIGITS))
         for ref, score in zip(refs.tolist(), scores, strict=True)
-        if (fact := facts.get(ref)) is not None
-        and (history or fact.fact.held_at(moment))
-        and category in (None, fact.fact.category.value)
-    ]
-    rows.sort(key=lambda row: (-row[1], -row[0].valid_at.timestamp(), row[0].id))
-    return rows[:limit]
+        if (kept := stored.get(ref)) is not None and fits(kept.fact)
+    }
+    ranked = sorted(rows.values(), key=_best_first)
+    best = {fact.id for fact, score in ranked[:_CHANGED] if score >= RELEVANT}
+    near = {fact.id for fact, score in ranked[:_NEARBY] if score >= _PARTLY * RELEVANT}
+    some, others = ([kept for kept in stored.values() if kept.id in names] for names in (best, near))
+    for older, newer in may_tell_of_changes(tx, deps, some, others):
+        score = rows[older.id][1]
+        if _PARTLY * score <= rows[newer.id][1] < score:
+            rows[newer.id] = newer, score
+    return sorted(rows.values(), key=_best_first)[:limit]
+
+
+def _best_first(row: tuple[Fact, float]) -> tuple[float, float, UUID]:
+    fact, score = row
+    return -score, -fact.valid_at.timestamp(), fact.id
 
 
 def answering(
