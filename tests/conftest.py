@@ -1,19 +1,20 @@
 """Fixtures of the end-to-end tests: a real memory on a temporary file, deterministic in every part."""
 
 import gc
+import json
 import os
 import shutil
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders.chats import USER, Clock
+from builders.chats import USER, Clock, diary
 from builders.commands import Outcome, Run
 from builders.examples import FAST
 from builders.originals import Originals, Story
@@ -131,6 +132,13 @@ def ready(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture
+def empty(database: Path, ready: Path) -> Path:
+    """The test's own file, made ready and with nothing in it: for tests that are about no new file."""
+    shutil.copy(ready, database)
+    return database
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
 def url(request: pytest.FixtureRequest, database: Path, ready: Path) -> str:
     """The URL of a fresh, empty database: a test that takes it runs once on each store."""
@@ -177,12 +185,43 @@ def memory(open_memory: OpenMemory) -> Memory:
     return open_memory()
 
 
+@pytest.fixture(scope="session")
+def _import_of_a_chat(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("imported")
+    chat = folder / "chat.jsonl"
+    chat.write_text("".join(json.dumps(message) + "\n" for message in diary()), encoding="utf-8")
+    with suppress(SystemExit):
+        main([*options_of(folder / "memory.db"), "import", str(chat), "--user", "ana"])
+    return folder / "memory.db"
+
+
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], database: Path) -> Run:
+def imported(_import_of_a_chat: Path, database: Path) -> Path:
+    """The test's own file with what the command's import of a chat leaves, told once."""
+    shutil.copy(_import_of_a_chat, database)
+    return database
+
+
+def options_of(db: object, embedder: str = "hashing") -> list[str]:
+    return ["--db", str(db), "--embedder", embedder, "--policy", POLICY]
+
+
+@pytest.fixture
+def no_file_yet() -> None:
+    """Let the first command of a test make the file: it, or that there is none, is what the test is about."""
+
+
+@pytest.fixture
+def run(
+    capsys: pytest.CaptureFixture[str], database: Path, ready: Path, request: pytest.FixtureRequest
+) -> Run:
     """Run the command in this process, on the test's own file with the hashing embedder."""
+    makes_it = "no_file_yet" in request.fixturenames
 
     def command(*arguments: object, db: object = database, embedder: str = "hashing") -> Outcome:
-        values = ["--db", str(db), "--embedder", embedder, "--policy", "seed-001", *map(str, arguments)]
+        if not makes_it and db == database and not database.exists():
+            shutil.copy(ready, database)
+        values = [*options_of(db, embedder), *map(str, arguments)]
         code = 0
         capsys.readouterr()
         try:

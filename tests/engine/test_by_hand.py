@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from builders.chats import BREAD, LISBON, TAP, Clock, diary, mine, say, talk
-from conftest import OpenMemory
+from conftest import After, OpenMemory
 from engine.test_resegment import (
     assert_sound,
     episodes,
@@ -30,10 +30,15 @@ def memory(open_memory: OpenMemory, url: str) -> Memory:
     return open_memory(path=url)
 
 
-@pytest.fixture
-def told(memory: Memory) -> Memory:
+def tell(memory: Memory, _clock: Clock) -> None:
     mine(memory).add(diary())
     mine(memory).flush()
+
+
+@pytest.fixture
+def told(after: After, open_memory: OpenMemory, url: str) -> Memory:
+    after(tell, url=url)
+    memory = open_memory(path=url)
     assert spans(memory) == [(0, 3), (4, 7), (8, 11), (12, 15)]
     return memory
 

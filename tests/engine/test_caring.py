@@ -12,6 +12,7 @@ import apsw
 import pytest
 from builders.chats import BREAD, CELLO, LISBON, TAP, Clock, mine, say
 from builders.dumping import dumped
+from builders.examples import share
 from conftest import OpenMemory
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -553,7 +554,7 @@ def test_a_policy_is_looked_at_once_an_hour_and_a_new_one_at_once(
     assert mine(memory).retention.get().archived == 2
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=share(30), deadline=None)
 @given(
     policies=st.lists(
         st.sampled_from(["none", "age=3d,grace=0s", "count=1,grace=0s", "strength=0.8,grace=2d", "age=8d"]),

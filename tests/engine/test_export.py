@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from builders.chats import BREAD, Clock, diary, mine, say, talk
 from builders.embedders import Meeting, TopicEmbedder
-from conftest import OpenMemory
+from conftest import After, OpenMemory
 
 from episodic_agent import Memory
 from episodic_agent.errors import InvalidInput, ProviderUnavailable
@@ -17,9 +17,8 @@ from episodic_agent.testing.models import ScriptedModel
 FIRST_VERSION = Path(__file__).parents[1] / "data" / "export_version_1.jsonl"  # as the first release wrote it
 
 
-@pytest.fixture
-def exported(memory: Memory, tmp_path: Path) -> Path:
-    """Write what Ana told, in two threads, with a flush, a tool message and an open frame."""
+def tell(memory: Memory, _clock: Clock) -> None:
+    """Tell what is Ana's: two threads, with a flush, a tool message and an open frame."""
     memory.user("ana").add(diary(), thread="home")
     memory.user("ana").flush()
     memory.user("ana").add(talk(BREAD, 9, "later"), thread="home")
@@ -31,6 +30,16 @@ def exported(memory: Memory, tmp_path: Path) -> Path:
         ],
         channel="sms",
     )
+
+
+@pytest.fixture
+def memory(after: After, open_memory: OpenMemory) -> Memory:
+    after(tell)
+    return open_memory()
+
+
+@pytest.fixture
+def exported(memory: Memory, tmp_path: Path) -> Path:
     return write(memory, tmp_path / "ana.jsonl", "ana")
 
 

@@ -523,7 +523,7 @@ def test_every_invariant_holds_after_any_program(program: Sequence[Any], policy:
 
 
 @pytest.mark.slow
-@settings(max_examples=80, **QUIETLY)
+@settings(max_examples=40, **QUIETLY)
 @given(
     st.lists(OPERATIONS, min_size=8, max_size=30),
     st.sampled_from((*POLICIES, *STEP_POLICIES)),
@@ -581,7 +581,7 @@ def test_batches_restarts_and_late_vectors_change_no_episode(
 
 
 @pytest.mark.slow
-@settings(max_examples=60, **QUIETLY)
+@settings(max_examples=30, **QUIETLY)
 @given(st.sampled_from(POLICIES), LONG_PLANS, st.lists(st.integers(1, 20), min_size=1, max_size=6), TROUBLES)
 def test_batches_restarts_and_late_vectors_change_no_episode_at_length(
     policy: str, plan: Plan, sizes: Sequence[int], troubles: Sequence[Any]

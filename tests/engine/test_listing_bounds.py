@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from builders.chats import Clock
+from builders.examples import share
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -25,7 +26,7 @@ def memory_of(messages: list[tuple[int, int]]) -> Memory:
     return memory
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=share(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(messages=MESSAGES, limit=st.integers(1, 12))
 def test_few_episodes_are_the_first_of_all(messages: list[tuple[int, int]], limit: int) -> None:
     with memory_of(messages) as memory:

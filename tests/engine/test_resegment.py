@@ -432,7 +432,7 @@ def test_after_its_undo_a_resegment_leaves_no_trace(
 
 
 @pytest.mark.slow
-@settings(max_examples=80, **QUIETLY)
+@settings(max_examples=40, **QUIETLY)
 @given(
     st.sampled_from(POLICIES),
     st.lists(HAPPENS, max_size=12),

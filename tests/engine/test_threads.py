@@ -259,10 +259,14 @@ def test_a_selection_goes_for_every_channel_until_it_was_silent_for_the_timeout(
     assert tell(memory, 232, channel="sms").id == unrelated.id
 
 
-OTHERS = [pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS if kind != "web"]
+USUAL = [pytest.param("sqlite", kind, marks=pytest.mark.slow) for kind in KINDS if kind != "web"]
+ON_FILE = [("sqlite", channel) for channel in ("web", "fax", "portal", "kiosk", None)]
 
 
-@pytest.mark.parametrize("channel", ["web", *OTHERS, "fax", "portal", "kiosk", None])
+# What goes for a channel no store decides: a server is asked about two.
+@pytest.mark.parametrize(
+    ("url", "channel"), [*ON_FILE, *USUAL, ("postgres", "web"), ("postgres", None)], indirect=["url"]
+)
 def test_a_selection_goes_for_a_channel_of_every_kind(
     url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch, channel: str | None
 ) -> None:

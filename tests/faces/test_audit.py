@@ -28,8 +28,8 @@ OutsideClient = partial(TestClient, base_url="http://memory.example:80")
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Callable[[], Memory]:
-    return lambda: Memory.open(tmp_path / "memory.db", embedder="hashing", clock=Clock(NOW))
+def opened(empty: Path) -> Callable[[], Memory]:
+    return lambda: Memory.open(empty, embedder="hashing", clock=Clock(NOW))
 
 
 def post(client: TestClient, text: str, **more: Any) -> None:

@@ -32,14 +32,14 @@ def chat(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def filled(run: Run, chat: Path) -> Run:
-    assert run("import", chat, "--user", "ana").code == 0
+def filled(run: Run, imported: Path) -> Run:
     return run
 
 
 # --- import ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("no_file_yet")
 def test_import_prints_one_object_and_a_second_time_adds_nothing(run: Run, chat: Path) -> None:
     first = run("import", chat, "--user", "ana", "--json").json
     assert (first["observations"], first["added"], first["duplicates"]) == (16, 16, 0)
@@ -245,6 +245,7 @@ def test_add_acknowledges_and_knows_a_repeated_id(run: Run) -> None:
     assert run("search", "more", "--json").json["observations"][0]["actor"] == "Ana"
 
 
+@pytest.mark.usefixtures("no_file_yet")
 def test_init_makes_a_memory_that_reading_commands_accept(run: Run, database: Path) -> None:
     assert run("stats").code == 3
     assert run("init", "--json").json["ready"] is True

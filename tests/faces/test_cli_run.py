@@ -84,6 +84,7 @@ def test_the_output_holds_every_episode_and_the_plot(run: Run, walk: Path, tmp_p
     assert "Living room" in (folder / "map.svg").read_text()
 
 
+@pytest.mark.usefixtures("no_file_yet")
 def test_an_output_that_cannot_be_written_is_refused_before_the_first_step(
     run: Run, walk: Path, tmp_path: Path, database: Path
 ) -> None:
@@ -167,6 +168,7 @@ def test_a_world_that_nobody_named_is_not_walked_in_the_memory_of_a_person(
         (("--policy", "steps", "--profile", "unity_full", "--sensor", "unity:ws://127.0.0.1:9"), "no scene answers"),
     ],
 )  # fmt: skip
+@pytest.mark.usefixtures("no_file_yet")
 def test_what_cannot_run_is_one_line_and_code_two(
     run: Run, database: Path, given: Sequence[str], problem: str
 ) -> None:
@@ -352,6 +354,7 @@ def detectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     sys.modules.pop(name, None)
 
 
+@pytest.mark.usefixtures("no_file_yet")
 def test_a_detector_that_cannot_be_built_is_refused_with_the_cause_before_the_first_step(
     run: Run, walk: Path, detectors: str, database: Path
 ) -> None:

@@ -11,6 +11,7 @@ def nobody_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EPISODIC_USER")
 
 
+@pytest.mark.usefixtures("no_file_yet")
 def test_a_write_into_an_empty_memory_asks_for_a_name_and_makes_no_file(run: Run, database: Path) -> None:
     done = run("add", "Hello")
     assert (done.code, done.out, database.exists()) == (2, "", False)

@@ -67,10 +67,8 @@ class Awaited:
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    with Memory.open(
-        tmp_path / "m.db", embedder="hashing", policy="seed-001", clock=Clock(NOW), resume=False
-    ) as opened:
+def memory(empty: Path) -> Iterator[Memory]:
+    with Memory.open(empty, embedder="hashing", policy="seed-001", clock=Clock(NOW), resume=False) as opened:
         yield opened
 
 

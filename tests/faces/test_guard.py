@@ -36,8 +36,8 @@ BODY = {"conversation_id": "ana", "message": {"role": "user", "content": "the ta
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Callable[[], Memory]:
-    return lambda: Memory.open(tmp_path / "memory.db", embedder="hashing", clock=Clock())
+def opened(empty: Path) -> Callable[[], Memory]:
+    return lambda: Memory.open(empty, embedder="hashing", clock=Clock())
 
 
 @pytest.fixture(scope="module", params=["http", "mcp"])

@@ -41,12 +41,8 @@ LOCAL = {"host": "127.0.0.1"}  # what asks by another name is refused
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Callable[[], Memory]:
-    def opened() -> Memory:
-        path = tmp_path / "memory.db"
-        return Memory.open(path, embedder="hashing", policy="seed-001", clock=Clock(NOW))
-
-    return opened
+def opened(empty: Path) -> Callable[[], Memory]:
+    return lambda: Memory.open(empty, embedder="hashing", policy="seed-001", clock=Clock(NOW))
 
 
 @pytest.fixture
@@ -348,7 +344,7 @@ def test_no_request_makes_the_server_fail(client: TestClient) -> None:
             continue  # told for as long as somebody listens
 
         @given(case=operation.as_strategy())
-        @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
         def holds(case: Any) -> None:
             case.call_and_validate(session=client, headers=LOCAL, excluded_checks=[positive_data_acceptance])
 

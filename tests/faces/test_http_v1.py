@@ -29,10 +29,8 @@ UNTOLD = [positive_data_acceptance]  # a form can be right and name what is not 
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Callable[[], Memory]:
-    return lambda: Memory.open(
-        tmp_path / "memory.db", embedder="hashing", policy="seed-001", clock=Clock(NOW)
-    )
+def opened(empty: Path) -> Callable[[], Memory]:
+    return lambda: Memory.open(empty, embedder="hashing", policy="seed-001", clock=Clock(NOW))
 
 
 @pytest.fixture

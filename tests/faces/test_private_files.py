@@ -36,7 +36,7 @@ def walk(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def filled(run: Run, walk: Path) -> Run:
+def filled(run: Run, walk: Path, no_file_yet: None) -> Run:
     """The command, on a memory of a message and of an agent's steps."""
     assert run("add", "the kettle boils", "--thread", "talk").code == 0
     done = run("run", "--policy", "steps", "--sensor", f"replay:{walk}", "--thread", "walk", "--quiet")

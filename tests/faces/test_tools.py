@@ -4,7 +4,8 @@ import json
 from typing import Any
 
 import pytest
-from builders.chats import TAP, diary, mine, talk
+from builders.chats import TAP, Clock, diary, mine, talk
+from conftest import After, OpenMemory
 
 from episodic_agent import Memory
 from episodic_agent.core.echo import is_echo
@@ -38,11 +39,15 @@ WRONG: dict[str, list[tuple[dict[str, Any], str]]] = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def told(memory: Memory) -> Memory:
+def tell(memory: Memory, _clock: Clock) -> None:
     mine(memory).add(diary())
     mine(memory).flush()
-    return memory
+
+
+@pytest.fixture
+def told(after: After, open_memory: OpenMemory) -> Memory:
+    after(tell)
+    return open_memory()
 
 
 def first_episode(memory: Memory) -> str:

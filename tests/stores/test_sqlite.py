@@ -1,5 +1,6 @@
 """The SQLite store against the common conformance."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -57,8 +58,9 @@ class TestSqlite(
         return SqliteStore, str(tmp_path / "memory.db")
 
     @pytest.fixture
-    def open_store(self, tmp_path: Path) -> Iterator[Callable[[], Store]]:
+    def open_store(self, tmp_path: Path, ready: Path) -> Iterator[Callable[[], Store]]:
         opened: list[Store] = []
+        shutil.copy(ready, tmp_path / "memory.db")
 
         def open_one() -> Store:
             opened.append(open_sqlite(str(tmp_path / "memory.db")))

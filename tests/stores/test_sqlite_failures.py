@@ -218,7 +218,7 @@ def test_a_file_that_others_read_is_brought_up_to_date_all_the_same(path: Path) 
     reader = apsw.Connection(str(path))
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM vector").fetchall()
-    store = SqliteStore(path)
+    store = SqliteStore(path, busy_timeout=QUICK)  # so long it waits to give free pages back
     with store.begin(ANA, write=False) as tx:
         assert tx.index.vectors(OBSERVATIONS, "small", [9])[9].tolist() == rounded(rows)[8].tolist()
     assert store.check() == []

@@ -1,5 +1,6 @@
 """A stream of many vectors is looked through by sketches: the same answers, or nearly."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -21,8 +22,9 @@ class TestLargeStream(IndexConformance):
         monkeypatch.setattr(Matrix, "large", 5)
 
     @pytest.fixture
-    def open_store(self, tmp_path: Path) -> Iterator[Callable[[], Store]]:
+    def open_store(self, tmp_path: Path, ready: Path) -> Iterator[Callable[[], Store]]:
         opened: list[Store] = []
+        shutil.copy(ready, tmp_path / "memory.db")
 
         def open_one() -> Store:
             opened.append(open_sqlite(str(tmp_path / "memory.db")))
