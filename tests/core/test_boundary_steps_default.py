@@ -441,6 +441,6 @@ def test_what_is_no_packed_memory_is_refused() -> None:
 def test_default_means_what_suits_the_thread() -> None:
     assert isinstance(policy(for_modality("default", "step")), StepsPolicy)
     assert policy(for_modality("default", "message")).name == policy("default").name
-    assert for_modality("default?max_steps=40", "step") == "steps-2027-01?max_steps=40"
+    assert for_modality("default?max_steps=40", "step") == "steps-2027-02?max_steps=40"
     assert for_modality("hysteresis", "message") == "hysteresis"
     assert {"steps", "stub", "seed-000", "hysteresis"} <= set(policy_names())

@@ -26,7 +26,7 @@ from episodic_agent.core.boundary.steps.reduced import ToldStep, hashed, reduce_
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Observation, Reason, TimeSource
 
-RULED, LEARNED = policy("steps-2026-12"), policy("steps-2027-01")
+RULED, LEARNED = policy("steps-2026-12"), policy("steps-2027-02")
 
 
 def act(seq: int, action: str, thing: str, place: str | None = "flat", wait: float = 0.0) -> Observation:

@@ -277,7 +277,7 @@ def test_a_new_world_ends_the_episode_of_the_one_before(memory: Memory) -> None:
     mine(memory).run(Readings(walk(("lab", 20), restart_at=8)), thread="lab", policy="steps")
     episodes = [mine(memory).episodes.get(card.episode_id) for card in mine(memory).episodes.list()]
     assert [(e.first_seq, e.last_seq, e.reason) for e in episodes] == [
-        (0, 7, "manual"),
+        (0, 7, "world_end"),
         (8, 19, "end_of_stream"),
     ]
 
@@ -663,3 +663,15 @@ def test_a_run_elsewhere_is_left_alone_until_it_is_silent(open_memory: OpenMemor
 
 def sizes(memory: Memory) -> list[tuple[int, str]]:
     return [(card.observations, card.reason) for card in mine(memory).episodes.list()]
+
+
+def test_what_a_world_ended_says_so_and_no_runner_up_contradicts_its_threshold(memory: Memory) -> None:
+    mine(memory).run(Readings(walk(("lab", 14), ("den", 6), restart_at=18)), thread="lab", policy="steps")
+    for card in mine(memory).episodes.list():
+        why = mine(memory).boundaries.explain(card.episode_id)
+        assert all(one.held for one in why.runners_up if one.probability > one.threshold)
+        over = [f"a threshold of {one.probability:.2f}" for one in why.runners_up if one.held]
+        assert not [text for text in why.what_would_change if text.startswith(tuple(over))]
+    ends = [mine(memory).boundaries.explain(card.episode_id).ends for card in mine(memory).episodes.list()]
+    assert "world_end" in [end.reason for end in ends]
+    assert any("the world's episode was over" in end.sentence for end in ends)

@@ -4,6 +4,7 @@ from itertools import islice
 
 import pytest
 
+from episodic_agent import Memory
 from episodic_agent.agents.perception import World, perceive
 from episodic_agent.agents.sensors.gymnasium import GymnasiumSensor
 from episodic_agent.agents.sensors.minigrid import MiniGridSensor, room_name
@@ -68,7 +69,11 @@ def test_any_environment_gives_readings_with_rewards_and_endings() -> None:
     sensor = GymnasiumSensor("CartPole-v1", seed=2)
     readings = list(islice(sensor, 120))
     assert [r.number for r in readings] == list(range(120))
-    assert {c["entity"] for r in readings for c in r.changes} == {"reward", "episode"}
+    ends = [str(c["new"]) for r in readings for c in r.changes if c["entity"] == "episode"]
+    assert all(end.startswith("terminated after ") for end in ends)
+    assert len(set(ends)) > 1
+    assert {c["entity"] for r in readings for c in r.changes} == {"episode"}  # the same reward every step
+    assert readings[0].action.startswith("action ")
     assert sensor.counts["worlds"] == sum(r.restarts for r in readings) > 1
     assert len(readings[0].extras["observation"]) == 4  # type: ignore[arg-type]
 
@@ -83,3 +88,18 @@ def test_an_environment_that_is_not_there_is_named() -> None:
 def test_a_seed_no_environment_takes_is_refused() -> None:
     with pytest.raises(InvalidInput, match="a seed must lie between 0 and"):
         next(iter(MiniGridSensor(LEVEL, seed=-1)))
+
+
+def test_an_action_is_said_by_the_name_its_environment_has_for_it() -> None:
+    sensor = GymnasiumSensor("MiniGrid-Empty-5x5-v0", seed=1)
+    names = {reading.action for reading in islice(sensor, 60)}
+    assert names <= {"left", "right", "forward", "pickup", "drop", "toggle", "done"}
+
+
+def test_runs_of_a_world_without_places_are_called_by_how_they_went() -> None:
+    with Memory.open(":memory:") as memory:
+        robot = memory.user("robot")
+        robot.run(GymnasiumSensor("CartPole-v1", seed=2), thread="cart", steps=120)
+        titles = [card.title for card in robot.episodes.list(thread="cart")]
+    assert not [title for title in titles if title.startswith("On the way")]
+    assert len(set(titles)) > 2

@@ -26,8 +26,8 @@ from episodic_agent.errors import InvalidInput
 STUB_DETECTOR, HYSTERESIS_DETECTOR = "StubBoundaryDetector", "HysteresisBoundaryDetector"
 _POLICY_OF: Final[Mapping[str, str]] = {STUB_DETECTOR: "stub", HYSTERESIS_DETECTOR: "steps"}
 _FAMILY: Final[Mapping[str, str]] = {
-    "stub": "stub", "steps": "steps", "steps-2027-01": "steps", "steps-2026-12": "steps", "seed-000": "steps",
-    "hysteresis": "steps",
+    "stub": "stub", "steps": "steps", "steps-2027-02": "steps", "steps-2027-01": "steps",
+    "steps-2026-12": "steps", "seed-000": "steps", "hysteresis": "steps",
 }  # fmt: skip
 _INTERVAL_OF: Final[Mapping[str, str]] = {"stub": "freeze_interval", "steps": "time_interval"}
 
@@ -165,7 +165,7 @@ def known_policy(name: str) -> str:
     """Return a policy's name as steps read it; InvalidInput for one that is not there, or for messages.
 
     >>> known_policy("default"), known_policy("seed-000?time_interval=50")
-    ('steps-2027-01', 'seed-000?time_interval=50')
+    ('steps-2027-02', 'seed-000?time_interval=50')
     """
     base = name.partition("?")[0]
     if ":" not in base and base not in policy_names():

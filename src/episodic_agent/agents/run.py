@@ -102,7 +102,7 @@ class Verbs:
     `read` makes an item of a step (InvalidInput where it cannot be), `keep` stores items and returns their
     receipts; `judged` returns the records of a stretch of seqs; `episodes` counts the thread's closed
     episodes, which takes the longer the more there are; `flush` closes the open frame (with what remains
-    undecided), as manual or at the end of the stream, and returns how many frames it closed; `run_jobs` does
+    undecided), at the end of a world or of the stream, and returns how many frames it closed; `run_jobs` does
     the
     later work, titles and summaries, that waits.
     """

@@ -31,6 +31,21 @@ _CUES: Final[Mapping[str, str]] = {  # of the policy `default`, which names them
     "weight": "says much",
     "words": "no words shared",
 }
+_STEP_CUES: Final[Mapping[str, str]] = {  # of the policies for steps
+    "activity": "another activity",
+    "armed": "ready to cut",
+    "event": "events",
+    "known_across": "words it has had",
+    "location": "another place",
+    "moved": "another place now",
+    "pause": "hours of silence",
+    "prediction": "the unexpected",
+    "prediction_error": "prediction error",
+    "R1_second_again": "second step as at its beginning",
+    "things_across": "the same things before and after",
+    "things_in_frame_R0": "things it has had",
+    "unseen_R0": "words it has not had",
+}
 _LEGS: Final[Mapping[str, str]] = {  # what a score is the sum of
     "dense": "meaning",
     "lexical": "words",
@@ -43,7 +58,7 @@ _LEGS: Final[Mapping[str, str]] = {  # what a score is the sum of
     "replaced": "no longer so",
     "summary": "its summary",
 }
-_SCORED: Final = re.compile(r"\b([a-z][a-z_]*) (-?\d\.\d\d)(?=[,)])")
+_SCORED: Final = re.compile(r"\b([A-Za-z][A-Za-z0-9_]*) (-?\d\.\d\d)(?=[,)])")
 _COMMAND: Final = re.compile(r"; `episodic ([a-z]+(?: [a-z]+)?)[^`]*`[^;]*")
 _TOLD_FIRST: Final = ("observations", "episodes", "threads", "facts", "summaries", "decisions", "vectors")
 TITLE: Final = 28  # characters of what a decision is about
@@ -61,6 +76,7 @@ _REASONS: Final[Mapping[str, str]] = {
     "size_cap": "grown too long",
     "time_interval": "its time was over",
     "end_of_stream": "end of stream",
+    "world_end": "end of the world's episode",
     "linked": "linked threads",
 }
 _DECISIONS: Final[Mapping[str, str]] = {
@@ -213,7 +229,7 @@ def cue_words(name: str) -> str:
     >>> cue_words("words"), cue_words("topic_distance")
     ('no words shared', 'topic distance')
     """
-    return _CUES.get(name, name.replace("_", " "))
+    return _CUES.get(name) or _STEP_CUES.get(name, name.replace("_", " "))
 
 
 def leg_words(name: str) -> str:

@@ -33,6 +33,7 @@ class Reason(StrEnum):
     MANUAL = "manual"
     LOCATION_CHANGE = "location_change"
     THREAD_END = "thread_end"
+    WORLD_END = "world_end"  # a simulated world was over (terminated or truncated) and begins anew
     SURPRISE = "surprise"
     TOPIC_SHIFT = "topic_shift"
     SALIENT_EVENT = "salient_event"

@@ -5,11 +5,12 @@ Worlds of MiniGrid and BabyAI are read by `agents.sensors.minigrid`, which knows
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from episodic_agent.agents.sensors.environment import EnvironmentSensor, reset
+from episodic_agent.core.language import plural
 from episodic_agent.schemas import Json, Reading
 
 SHOWN: Final = 8  # numbers of an observation that are kept with a step
@@ -23,32 +24,48 @@ class GymnasiumSensor(EnvironmentSensor):
         space = self._env.action_space
         space.seed(self._seed)
         number, world, over = 0, 0, True
+        steps, total, before = 0, 0.0, math.nan
         while not self._closed:
             if over:
                 reset(self._env, self._seed + world)
                 self._notes.count("worlds")
                 world += 1
+                steps, total, before = 0, 0.0, math.nan
             action = space.sample()
             observation, reward, ended, cut_short, _ = self._env.step(action)
-            yield self._reading(number, action, observation, float(reward), begins=over, ends=ended)
-            number, over = number + 1, ended or cut_short
+            reward, begins, over = float(reward), over, ended or cut_short
+            steps, total = steps + 1, total + (reward if math.isfinite(reward) else 0.0)
+            changes: list[Mapping[str, Json]] = []
+            if reward and not before and math.isfinite(reward):  # one at every step is no event
+                answers: Mapping[str, Json] = {"id": f"reward:{number}", "entity": "reward", "new": reward}
+                changes.append({"type": "state_change", **answers})
+            if over:
+                how = "terminated" if ended else "truncated"
+                new = f"{how} after {plural(steps, 'step')} with a return of {total:g}"
+                changes.append(
+                    {"type": "state_change", "id": f"ended:{number}", "entity": "episode", "new": new}
+                )
+            yield Reading(
+                number=number,
+                action=self._named(action),
+                changes=tuple(changes),
+                restarts=begins,
+                extras={
+                    "observation": numbers(observation),
+                    "reward": reward if math.isfinite(reward) else None,
+                },
+            )
+            number, before = number + 1, reward
 
-    def _reading(
-        self, number: int, action: object, observation: object, reward: float, *, begins: bool, ends: bool
-    ) -> Reading:
-        changes: list[Mapping[str, Json]] = []
-        if math.isfinite(reward) and reward:
-            answers: Mapping[str, Json] = {"id": f"reward:{number}", "entity": "reward", "new": reward}
-            changes.append({"type": "state_change", **answers})
-        if ends:
-            changes.append({"type": "ended", "id": f"ended:{number}", "entity": "episode"})
-        return Reading(
-            number=number,
-            action=f"action {action}",
-            changes=tuple(changes),
-            restarts=begins,
-            extras={"observation": numbers(observation), "reward": reward if math.isfinite(reward) else None},
-        )
+    def _named(self, action: object) -> str:
+        """Say an action by the name that the environment has for it, else by its number."""
+        world: Any = self._env.unwrapped
+        try:
+            if hasattr(world, "get_action_meanings"):  # as Atari's have it
+                return str(world.get_action_meanings()[action]).lower()
+            return str(world.actions(action).name).replace("_", " ")  # an enumeration, as in MiniGrid
+        except (AttributeError, IndexError, TypeError, ValueError):
+            return f"action {action}"
 
 
 def numbers(observation: object) -> list[Json]:

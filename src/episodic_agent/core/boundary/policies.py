@@ -41,7 +41,8 @@ _POLICIES: Final[Mapping[str, Callable[[], Callable[..., Policy[Any]]]]] = {
     "default-2027-01": lambda: default_2027_01.DefaultPolicy202701,
     "default-2026-12": lambda: default_2026_12.DefaultPolicy202612,
     "seed-001": lambda: dual_channel.DualChannelPolicy,
-    "steps-2027-01": lambda: learned.LearnedStepsPolicy,
+    "steps-2027-02": lambda: learned.LearnedStepsPolicy,
+    "steps-2027-01": lambda: learned.LearnedStepsPolicy202701,
     "steps-2026-12": lambda: steps_default.StepsPolicy,
     "seed-000": lambda: reference.HysteresisPolicy,
     "stub": lambda: reference.StubPolicy,
@@ -50,7 +51,7 @@ MEASURED: Final = "minilm"  # the family of embedder names whose cosines `NEIGHB
 _ALIASES: Final[Mapping[str, str]] = {
     "default": "default-2027-02",
     "dual-channel": "seed-001",
-    "steps": "steps-2027-01",
+    "steps": "steps-2027-02",
     "hysteresis": "seed-000",
 }
 _OTHER: Final = {"message": "step", "step": "message"}
@@ -58,7 +59,7 @@ _OF: Final = {"message": ("default-", "seed-001"), "step": ("steps-", "seed-000"
 DEFAULT: Final = "default"
 MESSAGE: Final = "message"
 STEP: Final = "step"  # the modality of a thread that begins with an agent's step
-_DEFAULT_STEPS: Final = "steps-2027-01"
+_DEFAULT_STEPS: Final = "steps-2027-02"
 
 
 def policy_names() -> list[str]:
@@ -140,7 +141,7 @@ def policy_for(name: str, modality: str) -> str:
     What is for the other kind leaves them to the default one.
 
     >>> [policy_for(name, "step") for name in ("default?threshold=0.4", "stub?freeze_interval=9", "seed-001")]
-    ['steps-2027-01', 'stub?freeze_interval=9', 'steps-2027-01']
+    ['steps-2027-02', 'stub?freeze_interval=9', 'steps-2027-02']
     >>> policy_for("seed-000", "message"), policy_for("seed-001", "message")
     ('default', 'seed-001')
     """
@@ -165,7 +166,7 @@ def for_modality(name: str, modality: str) -> str:
     Any other name stays as it is: who asks for a policy gets that one.
 
     >>> for_modality("default", "step"), for_modality("default", "message"), for_modality("seed-000", "step")
-    ('steps-2027-01', 'default', 'seed-000')
+    ('steps-2027-02', 'default', 'seed-000')
     """
     base, query, parameters = name.strip().partition("?")
     return _DEFAULT_STEPS + query + parameters if modality == STEP and base == DEFAULT else name

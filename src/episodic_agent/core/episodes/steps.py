@@ -50,8 +50,11 @@ def step_title(observations: Sequence[Observation], location: str) -> str:
     telling = sorted(texts, key=lambda one: (one.rank, one.place))[:_TITLED]
     words = ", ".join(one.words for one in sorted(telling, key=lambda one: one.place))
     count = len(observations)
-    where = location if location != UNKNOWN else "on the way"
-    title = f"{where}: {words or plural(count, 'step')}"
+    happened = words or plural(count, "step")
+    is_world = any(event.get("entity") == "episode" for one in observations for event in one.events)
+    # a simulated world without places is nowhere on the way: what happened is all there is
+    where = location if location != UNKNOWN else "" if is_world or not words else "on the way"
+    title = f"{where}: {happened}" if where else happened
     return _cut(title[:1].upper() + title[1:])
 
 

@@ -71,6 +71,7 @@ class RunnerUp:
     probability: float
     threshold: float
     observation: Observation | None
+    held: str = ""  # why a score over the threshold did not cut
 
     def __repr__(self) -> str:
         return described(self, f"at {self.seq}", f"{self.probability:.2f} of {self.threshold:.2f}")
@@ -120,6 +121,7 @@ def _heading(explanation: Explanation) -> str:
 def _lines(explanation: Explanation) -> list[str]:
     near = [
         f"nearly cut at {one.seq}: {one.probability:.2f} of {one.threshold:.2f}"
+        + (f", not cut: {one.held}" if one.held else "")
         for one in explanation.runners_up
     ]
     return [
@@ -160,7 +162,12 @@ def explain(tx: Transaction, episode_id: UUID) -> Explanation:
         episode=episode,
         begins=_edge(episode.first_seq, began, words, "the thread begins here"),
         ends=_edge(ends, ended, words, "the episode is still open"),
-        runners_up=[RunnerUp(r.seq, r.probability, r.threshold, words.get(r.seq)) for r in nearest],
+        runners_up=[
+            RunnerUp(
+                r.seq, r.probability, r.threshold, words.get(r.seq), _held(r, r.seq - episode.first_seq + 1)
+            )
+            for r in nearest
+        ],
         what_would_change=_changes(began, ended, nearest),
         asked=None if identifier == episode_id else episode_id,
         echoes=[text for seq in range(episode.first_seq, ends) if (text := _echo(words.get(seq)))],
@@ -264,6 +271,12 @@ def silence(before: Observation | None, after: Observation | None) -> str:
     return f", after {text} of silence"
 
 
+_ENDED: Final[Mapping[str, str]] = {  # what closes everything taken in, whatever a policy says
+    Reason.WORLD_END: "the world's episode was over, and it was set up anew",
+    Reason.END_OF_STREAM: "the sensor gave no more",
+}
+
+
 def _sentence(decision: Decision) -> str:
     who = "the clock" if "tick" in str(decision.detail.get("input", "")) else ""
     if decision.verdict == Reason.MANUAL:
@@ -271,6 +284,8 @@ def _sentence(decision: Decision) -> str:
         return (
             "somebody cut it here by hand" if by_hand else "a flush closed everything taken in so far"
         ) + _hand_joins(decision)
+    if decision.verdict in _ENDED and decision.detail.get("input"):
+        return f"{decision.verdict}: {_ENDED[decision.verdict]}" + _hand_joins(decision)
     if decision.verdict == Reason.SIZE_CAP and decision.score < decision.threshold:
         text = f"probability {decision.score:.2f} of {decision.threshold:.2f}"
         return f"size_cap: the episode had grown too long and was cut where it was likeliest ({text})"
@@ -290,6 +305,17 @@ def _sentence(decision: Decision) -> str:
         text += " with the whole thread known"
     why = f"{decision.verdict}{' by ' + who if who else ''}: {text}" + (f" ({cues})" if cues else "")
     return why + _hand_joins(decision)
+
+
+def _held(record: Record, steps: int) -> str:
+    """Say why a score over the threshold did not cut; "" where it was not over. `steps` is its episode's."""
+    if record.probability <= record.threshold:
+        return ""
+    if record.cues.get("armed") == 0.0 and not record.cues.get("location"):
+        return "since the last cut the score had not been low yet"
+    if "armed" in record.cues:
+        return f"the episode had too few steps ({steps})"
+    return "a rule of the policy kept it together"
 
 
 def _hand_joins(decision: Decision) -> str:
@@ -333,8 +359,9 @@ def _changes(began: Decision | None, ended: Decision | None, nearest: Sequence[R
         for said, without in _without_models(r.cues)
         if without >= r.threshold > r.probability
     ]
-    if nearest:
-        best = nearest[0]
+    below = [one for one in nearest if one.probability <= one.threshold]
+    if below:
+        best = below[0]
         changes.append(
             f"a threshold of {best.probability:.2f} or less would have split it before message {best.seq}"
         )

@@ -58,7 +58,7 @@ def judging(policy: Policy[Any], stream: LabelledStream) -> Policy[Any]:
     >>> from episodic_agent.core.boundary.policies import policy
     >>> told = LabelledStream("s", [LabelledUnit("agent", "take it", None, step=True)], [0])
     >>> judging(policy("default"), told).name, judging(policy("seed-000"), told).name
-    ('steps-2027-01', 'seed-000')
+    ('steps-2027-02', 'seed-000')
     """
     steps = bool(stream.units) and stream.units[0].step
     if not steps or policy.name.partition("?")[0] != named_policy(DEFAULT).name:

@@ -41,7 +41,7 @@ def _verbs_of(
     def flush(at_end: bool) -> int:
         with deps.store.begin(scope, write=False) as tx:
             thread = result(tx)
-        reason = Reason.END_OF_STREAM if at_end else Reason.MANUAL
+        reason = Reason.END_OF_STREAM if at_end else Reason.WORLD_END
         return 0 if thread is None else closer.flush(scope, thread, reason=reason)
 
     def judged(first: int, last: int) -> Mapping[int, Record]:

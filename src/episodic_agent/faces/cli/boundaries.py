@@ -87,8 +87,9 @@ def render_explanation(explanation: "Explanation", owner: str) -> None:
             console.print(Text(f"    cues: {cues}", style="dim"))
     for near in explanation.runners_up:
         quoted = f' "{clipped(near.observation.text, QUOTED)}"' if near.observation is not None else ""
+        held = f", not cut: {near.held}" if near.held else ""
         console.print(
-            Text(f"nearly cut at {near.seq}: {near.probability:.2f} of {near.threshold:.2f}{quoted}")
+            Text(f"nearly cut at {near.seq}: {near.probability:.2f} of {near.threshold:.2f}{held}{quoted}")
         )
     for line in explanation.echoes:
         console.print(Text(line, style="dim"))

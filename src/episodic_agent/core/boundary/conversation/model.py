@@ -57,6 +57,19 @@ class Network(NamedTuple):
         units += self.bias
         return sigmoid(float(np.tanh(units).dot(self.out)) + self.out_bias)
 
+    def logits(self, rows: NDArray[np.float64], baseline: BaselineCues, position: int) -> NDArray[np.float64]:
+        """Return the log-odds for each row of cues, (rows, cues), of one gap as it might have been.
+
+        As `probability` has them but for the last bits: many rows at once are summed in another order.
+        """
+        size = rows.shape[1]
+        x = np.empty((len(rows), 2 * size + 1), np.float32)
+        x[:, :size], x[:, size:-1], x[:, -1] = rows, baseline.means[:size], how_far(position)
+        x = np.clip((x - self.shift) * self.factor, -_LIMIT, _LIMIT)
+        x[:, size:-1] *= baseline.shares(LEXICAL, size)
+        units = np.tanh(x.dot(self.hidden.T) + self.bias)
+        return np.asarray(units.dot(self.out) + self.out_bias, np.float64)
+
 
 class Silence(NamedTuple):
     """The gap before a message: log(1 + minutes) and how unusual that is in this thread (z-score)."""

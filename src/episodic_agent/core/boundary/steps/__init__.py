@@ -18,9 +18,10 @@ once; errors come from a predictor; there is a shortest and a longest frame.
 - `letter.py`: the same as policies of the engine: `stub` and `seed-000`.
 - `default.py` with `memory.py`, `place.py` (where are we, really?), `predictor.py` (what is usual here?) and
   `trail.py` (what the episode will be called): policy `steps-2026-12`, the rules.
-- `learned.py`: policy `steps-2027-01`, the rules and where an activity ends. `told.py` says which steps tell
-  of activities, `habits.py` what a thread taught, `cues.py` what speaks for an end, `odds.py` what is asked
-  for, `activity.py` holds and packs all that, `model.py` reads the network.
+- `learned.py`: policy `steps-2027-02`, the rules and where an activity ends. `reduced.py` says which steps
+  tell of activities, `baseline.py` what a thread taught, `cues.py` what speaks for an end and what a
+  pause adds, `probability.py` what is asked for, `activity.py` holds and packs all that,
+  `model.py` reads the network.
 - `custom.py` with `frame.py`: anybody's `BoundaryDetector` as a policy.
 - `events.py`, `parameters.py`: other people's words for the same things, read tolerantly; numbers that
   cannot be, refused by name.

@@ -4,11 +4,20 @@ Left of the gap stands the open frame (and the four steps before the gap), right
 since. No cue reads a word for what it means: they ask whether things, words, actions and places come back,
 how rare they are in this thread, and how long was waited. Numbers are small, most of them in [0, 1]; the
 network holds each against its own mean in the thread as well.
+
+**Waits.** A network that learnt from few sensors does not know by itself that more silence is more evidence:
+at some hours it may say less than at some minutes. So a gap after a pause gets the highest log-odds that any
+wait up to its own would have given it, everything else being the same (`as_if`, `most_up_to`). That never
+falls as the wait grows.
 """
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from episodic_agent.core.boundary.steps.baseline import Met, StepBaseline, StepFrame, bin_of, log_minutes
 from episodic_agent.core.boundary.steps.reduced import ToldStep
@@ -20,13 +29,14 @@ _MISSING: Final = ToldStep(
 )  # what has not come by the time of a drain
 NEVER: Final = 0.5  # what is said of things where a step has none
 
-_RAMPS: Final = tuple((one, 1.0 / (0.5 * one + 0.05)) for one in (0.05, 0.2, 0.5, 1.0, 2.0, 3.0, 4.0))
+WAIT_PRIOR: Final = 0.3, 0.6  # mean and spread of log-minutes that a thread is taken to wait at first
+RAMPS: Final = tuple((one, 1.0 / (0.5 * one + 0.05)) for one in (0.05, 0.2, 0.5, 1.0, 2.0, 3.0, 4.0))
 
 PLACE: Final = (
     "moved", "moved, confirmed", "moved, back", "place new in frame", "placed", "moves", "moved before",
 )  # fmt: skip
 TIME: Final = (
-    "timed", "wait", *(f"wait > {one}" for one, _ in _RAMPS), "wait after", "wait over wait after",
+    "timed", "wait", *(f"wait > {one}" for one, _ in RAMPS), "wait after", "wait over wait after",
     "frame minutes", "since R0",
 )  # fmt: skip
 FORESEEN: Final = (  # what the thread taught to expect, and what came instead
@@ -104,7 +114,7 @@ def _time(
     frame_time = log_minutes(before.at - frame.start) if frame.start is not None else 0.0
     met = [baseline.things[thing] for thing in right[0].things if thing in baseline.things]
     since = min([log_minutes(first - one.at) for one in met if one.at is not None], default=0.0)
-    ramps = [max(0.0, min(1.0, (wait - low) * slope)) for low, slope in _RAMPS]
+    ramps = [max(0.0, min(1.0, (wait - low) * slope)) for low, slope in RAMPS]
     return [1.0, wait, *ramps, after, wait - after, frame_time, since]
 
 
@@ -112,7 +122,7 @@ def _foreseen(baseline: StepBaseline, before: ToldStep, right: Sequence[ToldStep
     z = tail = 0.0
     if before.at is not None and right[0].at is not None:
         wait = log_minutes(right[0].at - before.at)
-        z = baseline.waits.z(wait, 0.3, 0.6)
+        z = baseline.waits.z(wait, *WAIT_PRIOR)
         answers = baseline.histogram
         tail = -math.log((sum(answers[bin_of(wait) :]) + 1.0) / (sum(answers) + 2.0))
     things, numbers = baseline.things, baseline.words
@@ -226,3 +236,66 @@ def _outside(terms: frozenset[int], frame: frozenset[int]) -> float:
 
 def _alike(terms: frozenset[int], others: frozenset[int]) -> float:
     return len(terms & others) / math.sqrt(len(terms) * len(others)) if terms and others else 0.0
+
+
+# --- the same gap after other waits --------------------------------------------------------------------
+
+PACE: Final = 60.0  # seconds; up to here a wait is how long an act takes, and the network judges it as it is
+PAUSE: Final = 900.0  # seconds; from here on a wait is a pause, whatever place the next step seems to be in
+# Seconds: nothing, then two to each doubling up to more than a day. Fewer than sixteen sensors' steps of a
+# minute would fall between, and more cost more than they tell.
+_WAITS: Final = (0.0, *sorted((PAUSE, *(2.0 ** (half / 2) for half in range(34)))))
+_LOGGED: Final = np.array([log_minutes(wait) for wait in _WAITS])
+_BINNED: Final = np.array([bin_of(wait) for wait in _LOGGED.tolist()])
+_RAMPED: Final = np.clip(
+    (_LOGGED[:, None] - [low for low, _ in RAMPS]) * [slope for _, slope in RAMPS], 0.0, 1.0
+)
+_WAIT, _OVER, _SINCE, _Z, _TAIL = map(
+    NAMES.index, ("wait", "wait over wait after", "since R0", "wait z", "wait tail")
+)
+_FIRST_PAUSE: Final = _WAITS.index(PAUSE)
+
+
+def wait_before(before: ToldStep, step: ToldStep) -> float | None:
+    """Return the seconds between two steps whose times were given, 0 for time that goes back; else None."""
+    return None if before.at is None or step.at is None else max(0.0, step.at - before.at)
+
+
+def as_if(
+    cues: NDArray[np.float64], baseline: StepBaseline, before: ToldStep, right: Sequence[ToldStep]
+) -> NDArray[np.float64]:
+    """Return the cues of the gap before `right[0]` for each wait there might have been, (waits, cues).
+
+    `cues` are those with the wait there was; both steps at the gap must have times.
+    """
+    rows = np.tile(cues, (len(_WAITS), 1))
+    rows[:, _WAIT] = _LOGGED
+    rows[:, _WAIT + 1 : _WAIT + 1 + len(RAMPS)] = _RAMPED
+    # what came after the step stays as far from it
+    rows[:, _OVER] = _LOGGED + (cues[_OVER] - cues[_WAIT])
+    met = [baseline.things[thing].at for thing in right[0].things if thing in baseline.things]
+    times = [at for at in met if at is not None]
+    if times and before.at is not None:
+        rows[:, _SINCE] = [log_minutes(before.at - max(times) + wait) for wait in _WAITS]
+    rows[:, _Z] = [baseline.waits.z(wait, *WAIT_PRIOR) for wait in _LOGGED.tolist()]
+    longer = np.array([*accumulate(reversed(baseline.histogram))])[::-1]
+    rows[:, _TAIL] = -np.log((longer[_BINNED] + 1.0) / (longer[0] + 2.0))
+    return rows.round(3)
+
+
+def most_up_to(logits: NDArray[np.float64], wait: float, *, pauses: bool = False) -> float | None:
+    """Return the highest log-odds of all waits up to `wait`; None for no pause where only `pauses` count.
+
+    Between two waits that were judged it rises evenly.
+
+    >>> falling = np.linspace(1.0, 0.0, len(_WAITS))
+    >>> most_up_to(falling, 0.0), most_up_to(falling, 40.0), most_up_to(-falling, 1e6)
+    (1.0, 1.0, -0.0)
+    >>> most_up_to(falling, 60.0, pauses=True) is None
+    True
+    """
+    first = _FIRST_PAUSE if pauses else 0
+    if wait < _WAITS[first]:
+        return None
+    most = np.maximum.accumulate(logits[first:])
+    return float(np.interp(log_minutes(wait), _LOGGED[first:], most))
