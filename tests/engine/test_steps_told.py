@@ -177,3 +177,17 @@ def test_an_unknown_session_is_said_to_be_one_and_an_empty_one_that_succeeded_is
     ended = mine(memory).sessions.end(session.id, "success")
     assert "success" in repr(ended)
     assert "abandoned" not in repr(ended)
+
+
+def test_the_times_of_a_visit_stand_in_one_unit(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "steps.jsonl"
+    minutes = [("kitchen", 0), ("kitchen", 178), ("hall", 180), ("kitchen", 420), ("kitchen", 598)]
+    steps = [
+        {"action": "look", "location": p, "timestamp": f"2026-03-01T{8 + m // 60:02}:{m % 60:02}:00Z"}
+        for p, m in minutes
+    ]
+    path.write_text("".join(json.dumps(one) + "\n" for one in steps), encoding="utf-8")
+    assert run("import", str(path)).code == 0
+    newest = run("visits", "kitchen").out.splitlines()[1]
+    assert "3.0 h" in newest
+    assert " 4 h " in newest

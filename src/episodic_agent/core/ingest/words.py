@@ -97,7 +97,7 @@ def action_words(action: object) -> str:
     values = action.tolist() if hasattr(action, "tolist") else action  # of numpy, as environments sample them
     several = values if isinstance(values, list | tuple) else [values]
     if all(isinstance(one, str) for one in several):
-        return ", ".join(several)
+        return ", ".join(map(str, several))
     return f"action {', '.join(map(str, several))}" if all(map(is_finite, several)) else ""
 
 
