@@ -585,13 +585,20 @@ export interface MoveCard {
   count: number;
 }
 
-/** A message: `content` and what else is known of it. Other fields are kept with it. */
+/** A message: `content` and what else is known of it. Other fields are kept with it. A step of an agent has `kind` step, and any of action, location, objects, events, outcome, content. */
 export interface NewMessage {
-  /** The text, or parts of it as OpenAI and Anthropic write them. */ content: unknown;
+  /** The text, or parts of it as OpenAI and Anthropic write them. */ content?: unknown;
+  /** message, tool or step. */ kind?: string | null;
   /** user, assistant, system, tool, or somebody's name. */ role?: string;
   name?: string | null;
   /** ISO 8601 or Unix time; else now. */ timestamp?: string | number | null;
   /** Your own id: again it adds nothing. */ id?: string | number | null;
+  /** Of a step: what was done, as words or as a number. */ action?: unknown;
+  /** Where it was: a name, or an object with a label. */ location?: unknown;
+  /** Of a step: with what, a text or a list. */ objects?: unknown;
+  /** Of a step: what happened, texts, or objects with a type and a label. */ events?: unknown[] | null;
+  /** Of a step: how it ended, or whether well. */ outcome?: string | boolean | null;
+  /** Of a step: its reward. */ reward?: number | null;
   [more: string]: unknown;
 }
 

@@ -90,6 +90,7 @@ class RunReport:
             self.thread,
             plural(self.steps, "step"),
             plural(self.episodes, "episode"),
+            f"{refused} refused" if (refused := self.counts.get("refused", 0)) else "",
             self.ended,
             self.error,
         )

@@ -7,8 +7,11 @@ list is compared only with the last reading of the same stay.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
-from episodic_agent.core.ingest.words import step_words
+from episodic_agent.core.ingest.steps import step_text
+from episodic_agent.core.ingest.words import action_words, is_finite, type_name
+from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Entity, Json, Reading
 
 STATE_CHANGE = "state_change"
@@ -38,7 +41,10 @@ def perceive(world: World, reading: Reading) -> tuple[World, dict[str, Json]]:
     >>> _, step = perceive(world, Reading(1, place="kitchen", entities=(Entity("m1", "mug"),)))
     >>> step["text"], step["events"][0]["id"]
     ('In the kitchen: a mug appeared', 'appearance:m1:1')
+
+    Raises InvalidInput for a reading with a part of the wrong kind, by the name of its field.
     """
+    check_reading(reading)
     moved = not world.begun or reading.restarts or _folded(reading.place) != _folded(world.place)
     stay = world.visit + 1 if moved else world.visit
     present = {e.id: e for e in reading.entities if e.visible}
@@ -50,6 +56,44 @@ def perceive(world: World, reading: Reading) -> tuple[World, dict[str, Json]]:
     states = dict(known) | {e.id: e.state for e in reading.entities if e.state}
     after = World(reading.place, stay, present, states, begun=True)
     return after, _step(reading, present, events)
+
+
+def check_reading(reading: Reading) -> None:
+    """Raise InvalidInput for a reading with a part of the wrong kind: which, and what it may be.
+
+    >>> check_reading(Reading(1, place=3))
+    Traceback (most recent call last):
+    ...
+    episodic_agent.errors.InvalidInput: place must be a text or None, not a number
+    """
+    if reading.place is not None and not isinstance(reading.place, str):
+        raise InvalidInput(f"place must be a text or None, not {type_name(reading.place)}")
+    if not isinstance(reading.text, str):
+        raise InvalidInput(f"text must be a text, not {type_name(reading.text)}")
+    if not isinstance(reading.action, str) and not action_words(reading.action):
+        raise InvalidInput(f"action must be a text or a finite number, not {type_name(reading.action)}")
+    if not is_finite(reading.confidence) or not 0 <= reading.confidence <= 1:
+        raise InvalidInput(f"confidence must be a number between 0 and 1, not {reading.confidence!r}")
+    if reading.prediction_error is not None and (
+        isinstance(reading.prediction_error, bool) or not isinstance(reading.prediction_error, int | float)
+    ):
+        raise InvalidInput(f"prediction_error must be a number, not {type_name(reading.prediction_error)}")
+    if reading.at is not None and not isinstance(reading.at, datetime):
+        raise InvalidInput(f"at must be a datetime or None, not {type_name(reading.at)}")
+    for name, parts, kind in (
+        ("entities", reading.entities, Entity),
+        ("changes", reading.changes, Mapping),
+    ):
+        wrong = (
+            [one for one in parts if not isinstance(one, kind)]
+            if isinstance(parts, list | tuple)
+            else [parts]
+        )
+        if wrong:
+            called = "Entity" if kind is Entity else "objects with a type"
+            raise InvalidInput(f"{name} must be a tuple of {called}, not of {type_name(wrong[0])}")
+    if not isinstance(reading.extras, Mapping):
+        raise InvalidInput(f"extras must be an object, not {type_name(reading.extras)}")
 
 
 def _state_changes(states: Mapping[str, str], reading: Reading) -> Iterator[dict[str, Json]]:
@@ -77,8 +121,7 @@ def _turnover(
 
 
 def _step(reading: Reading, present: Mapping[str, Entity], events: list[dict[str, Json]]) -> dict[str, Json]:
-    text = step_words({"action": reading.action, "events": events}, reading.place)
-    words = reading.text if reading.text.strip() else text
+    words = step_text({"action": reading.action, "events": events}, reading.place, reading.text)
     step: dict[str, Json] = {
         "kind": "step",
         "text": words if words.strip() else "Nothing happens",

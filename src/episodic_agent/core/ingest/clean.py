@@ -3,11 +3,14 @@
 import math
 from collections.abc import Mapping, Sequence
 from datetime import date
+from typing import Final
 
 from episodic_agent.core.ingest.words import DEPTH, LONGEST_NUMBER
 from episodic_agent.core.language import repair
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Json
+
+_MOST: Final = 64  # numbers of an array that are kept as such: an action's, and no picture's
 
 
 class Cleaner:
@@ -34,6 +37,10 @@ class Cleaner:
             return self.text(value)
         if isinstance(value, int) and value.bit_length() > LONGEST_NUMBER:  # Python cannot print the longest
             raise InvalidInput(f"a number has {value.bit_length()} bits; send it as a string")
+        if hasattr(value, "tolist") and getattr(value, "size", _MOST + 1) <= _MOST:  # of numpy
+            value = value.tolist()
+            if not isinstance(value, list):
+                return self.json(value, depth + 1)
         if value is None or isinstance(value, bool | int):
             return value
         if isinstance(value, float):

@@ -7,6 +7,7 @@ name. Text is repaired here, once, so that no later room ever meets a NUL or a l
 
 import difflib
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,9 +17,10 @@ from typing import Any, Final
 
 from episodic_agent.core.ingest.clean import Cleaner
 from episodic_agent.core.ingest.limits import LARGEST, check_size
+from episodic_agent.core.ingest.steps import SAYING, check_kind, step_text
 from episodic_agent.core.ingest.times import Moment, place, read_clock, read_time
 from episodic_agent.core.ingest.tools import ToolUse, describe, tool_uses
-from episodic_agent.core.ingest.words import spoken, step_words, type_name
+from episodic_agent.core.ingest.words import spoken, type_name
 from episodic_agent.core.strength.retention import read_span
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Json, Kind, TimeSource
@@ -54,11 +56,12 @@ _TOOL_KEYS: Final = frozenset(
     )
 )  # fmt: skip
 _STEP_KEYS: Final = ("action", "events", "objects", *FIELDS["location"])
+_BESIDE: Final = ("outcome", "reward", "position", "entities", "frame")  # read or kept of a step, too
 _SPEAKING_KEYS: Final = ("role", "speaker", "author", "from", "sender", "name")
 # The field that each name gives, and the place of each name in the order they are looked for.
 _FIELD_OF: Final = {name: meant for meant, names in FIELDS.items() for name in names}
 _NAMES: Final = tuple(_FIELD_OF)
-_KNOWN: Final = frozenset((*_FIELD_OF, *_TOOL_KEYS, *_STEP_KEYS, "extras"))
+_KNOWN: Final = frozenset((*_FIELD_OF, *_TOOL_KEYS, *_STEP_KEYS, *_BESIDE, "extras"))
 _ORDER: Final = {name: place for place, name in enumerate(_FIELD_OF)}
 _NEAR: Final = 0.8  # how alike a misspelt name is, as difflib counts
 _NEARER: Final = 0.9  # of several words: `channel_id` and `created_by` are names of their own
@@ -178,12 +181,13 @@ def read_item(
 
 
 def check_names(raw: Mapping[Any, object]) -> None:
-    """Raise InvalidInput for a name that is most likely one of `FIELDS` misspelt.
+    """Raise InvalidInput for a name that is most likely one of `FIELDS` misspelt, or a kind that is none.
 
     Kept as an extra it would cost a message its time, its thread or its speaker without a word.
 
     >>> check_names({"content": "Hi", "channel_id": 7, "reactions": [], "mood": "good"})
     """
+    check_kind(raw.get("kind"))
     for key in map(str, raw):
         if meant := _near(key):
             raise InvalidInput(
@@ -282,23 +286,32 @@ def _word(
         value = next(
             (value[key] for key in ("name", "role", "id", "label") if value.get(key) is not None), None
         )
+        if value is None and name == "location":
+            raise InvalidInput("location is an object without a name; give it a label, or leave it out")
     if value is None:
         return None
     if isinstance(value, _NO_NAMES):
         raise InvalidInput(f"{name} must be a name or a number, not {type_name(value)}")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InvalidInput(f"{name} must be a name or a finite number, not {value}; leave it out if unknown")
     if isinstance(value, int) and value.bit_length() > 256:
         raise InvalidInput(f"{name} is a number of {value.bit_length()} bits; give a shorter one or a string")
     return cleaner.text(str(value)).strip() or None
 
 
 def _unit(fields: Mapping[str, object], arguments: Mapping[str, str], name: str) -> float | None:
-    """Read a number in [0, 1]: clamped, NaN is 0 (seed 000's rule for prediction errors)."""
+    """Read a number in [0, 1].
+
+    A prediction error is clamped, NaN is 0 (seed 000's rule); of a confidence that would hide a mistake.
+    """
     if name not in arguments:
         return None
     key = arguments[name]
     value = fields[key]
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidInput(f"{key} must be a number between 0 and 1, not {type_name(value)}")
+    if name == "location_confidence" and not 0 <= value <= 1:
+        raise InvalidInput(f"{key} must be a number between 0 and 1, not {value}")
     return 0.0 if value != value else float(min(1, max(0, value)))  # noqa: PLR0124 (the test for NaN)
 
 
@@ -393,17 +406,25 @@ def _text(
         return spoken(value)
     # A tool's answer is told by `describe`, with the tool's name; its raw content would say it twice.
     text = "" if fields.get("role") in ("tool", "function") and uses else spoken(value)
+    if kind is Kind.STEP and not uses:
+        return _step_text(fields, arguments, text)
     if not uses and text.strip():
         return text
-    answer = "\n".join(part for part in (text, *map(describe, uses)) if part.strip())
-    return answer or (_step_fields(fields, arguments) if kind is Kind.STEP else "")
+    return "\n".join(part for part in (text, *map(describe, uses)) if part.strip())
 
 
-def _step_fields(fields: Mapping[str, object], arguments: Mapping[str, str]) -> str:
-    location = fields[arguments["location"]] if "location" in arguments else None
-    if isinstance(location, Mapping):
-        location = location.get("name") or location.get("label")
-    return step_words(fields, location)
+def _step_text(fields: Mapping[str, object], arguments: Mapping[str, str], content: str) -> str:
+    """Say a step in one text; InvalidInput where a place is all that is understood of it."""
+    location = _word(fields, arguments, "location", Cleaner())
+    text = step_text(fields, location, content)
+    if location and not content.strip() and not any(fields.get(key) for key in SAYING):
+        own = [key for key, value in fields.items() if key not in _KNOWN and value not in (None, {}, [])]
+        if own:
+            raise InvalidInput(
+                f"of a step only its place is understood, not {', '.join(own)}; what it did and saw stands "
+                f"under content, {', '.join(SAYING)}, keys of your own inside extras"
+            )
+    return text
 
 
 def _rest(fields: Mapping[str, object], arguments: Mapping[str, str], kind: Kind) -> dict[object, object]:

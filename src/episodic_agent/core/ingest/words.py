@@ -1,6 +1,8 @@
 """The words in what a caller gives: content parts and steps, said so that people and searches read them."""
 
+import math
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Final
 
 from episodic_agent.errors import InvalidInput
@@ -58,17 +60,65 @@ def step_words(fields: Mapping[str, object], location: object) -> str:
     >>> step_words({"action": "open fridge", "events": [{"type": "appearance", "label": "mug"}]}, "kitchen")
     'In the kitchen: open fridge; a mug appeared'
     """
-    happened = [spoken(fields[key]) for key in ("action",) if isinstance(fields.get(key), str)]
-    events = fields.get("events")
-    for event in events if isinstance(events, list | tuple) else ():
-        happened.append(event if isinstance(event, str) else event_words(event))
-    objects = fields.get("objects")
-    if isinstance(objects, list | tuple) and objects:
-        happened.append("with " + ", ".join(_object_words(thing) for thing in objects))
-    text = "; ".join(part for part in happened if part.strip())
+    before, after = step_parts(fields)
+    text = "; ".join([*before, *after])
     if isinstance(location, str) and location.strip():
         return f"In the {location}: {text}" if text else f"In the {location}"
     return text
+
+
+def step_parts(fields: Mapping[str, object]) -> tuple[list[str], list[str]]:
+    """Return what a step did, and what it saw: its action; its events and objects.
+
+    >>> step_parts({"action": 3, "objects": "mug"})
+    (['action 3'], ['with mug'])
+    """
+    happened: list[str] = []
+    events = fields.get("events")
+    for event in events if isinstance(events, list | tuple) else ():
+        happened.append(event if isinstance(event, str) else event_words(event))
+    if objects := object_list(fields.get("objects")):
+        happened.append("with " + ", ".join(_object_words(thing) for thing in objects))
+    return [word for word in (action_words(fields.get("action")),) if word.strip()], [
+        part for part in happened if part.strip()
+    ]
+
+
+def action_words(action: object) -> str:
+    """Say an action: a text as it is, a number of an environment (or several) as one; "" for what is none.
+
+    >>> action_words(3), action_words([0.5, -1.0]), action_words({"name": "push"}), action_words(True)
+    ('action 3', 'action 0.5, -1.0', 'push', '')
+    """
+    if isinstance(action, str):
+        return action
+    if isinstance(action, Mapping):
+        return str(next((action[key] for key in ("name", "label", "type") if action.get(key)), ""))
+    values = action.tolist() if hasattr(action, "tolist") else action  # of numpy, as environments sample them
+    several = values if isinstance(values, list | tuple) else [values]
+    if all(isinstance(one, str) for one in several):
+        return ", ".join(map(str, several))
+    return f"action {', '.join(map(str, several))}" if all(map(is_finite, several)) else ""
+
+
+def is_finite(value: object) -> bool:
+    """Tell a number that is finite; true and false are none.
+
+    >>> is_finite(0.5), is_finite(float("nan")), is_finite(True)
+    (True, False, False)
+    """
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def object_list(objects: object) -> Sequence[object]:
+    """Return the things of a step; one alone may be given as it is.
+
+    >>> object_list("mug"), object_list(None), object_list([{"label": "cup"}])
+    (['mug'], [], [{'label': 'cup'}])
+    """
+    if isinstance(objects, str | Mapping):
+        return [objects] if objects else []
+    return objects if isinstance(objects, list | tuple) else []
 
 
 # What happened, said of a thing: kinds as sensors name them, in the past tense.

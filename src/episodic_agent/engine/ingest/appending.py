@@ -21,6 +21,7 @@ from episodic_agent.core.echo import Echo, own_text, own_words
 from episodic_agent.core.identity import assign_ids
 from episodic_agent.core.identity import thread_id as thread_identity
 from episodic_agent.core.ingest import Item
+from episodic_agent.core.ingest.steps import SAYING, content_of
 from episodic_agent.core.language import plural, term_counts, tokens
 from episodic_agent.core.language.timewords import date_words
 from episodic_agent.core.language.windows import beginning
@@ -423,19 +424,33 @@ class Ingest:
 
 
 def _taken(tx: Transaction, chunk: Sequence[Incoming]) -> dict[UUID, str]:
-    """Say what stands where items come with the id of another text; nothing is known of erased texts."""
+    """Say what stands where items come with the id of another text; nothing is known of erased texts.
+
+    A step that is given with another place, action or end is another step, whatever its text.
+    """
     ids = [i.id for i in chunk if i.id.version != MADE_ONCE]
-    standing = {o.id: o.text for o in tx.observations.get(ids).values()} if ids else {}
+    standing: dict[UUID, Observation | Item] = dict(tx.observations.get(ids)) if ids else {}
     texts: dict[UUID, str] = {}
     for i in chunk:
-        text = standing.setdefault(i.id, i.item.text)
-        if text != i.item.text:
+        there = standing.setdefault(i.id, i.item)
+        if not _same(there, i.item):
+            text = there.text
             name = i.item.external_id or str(i.id)
             texts[i.id] = (
                 f"a message with the id {name!r} stands, with another text: {shortened(text)!r}; "
                 f"it stays: give a new text a new id, or forget the old one first"
             )
     return texts
+
+
+def _same(there: Observation | Item, item: Item) -> bool:
+    if item.kind != STEP or there.kind != STEP:
+        return there.text == item.text
+    beside = [
+        (one.location, tuple(one.events), *(one.extras.get(name) for name in SAYING)) for one in (there, item)
+    ]
+    # the text of an older release was the content alone
+    return beside[0] == beside[1] and there.text in (item.text, content_of(item))
 
 
 def shortened(text: str) -> str:

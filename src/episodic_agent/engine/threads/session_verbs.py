@@ -22,7 +22,7 @@ from episodic_agent.engine.threads.session_records import LONGEST_TOPIC, SESSION
 from episodic_agent.engine.threads.sessions import Session, known_session, session_of
 from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.works import Works
-from episodic_agent.errors import InvalidInput
+from episodic_agent.errors import InvalidInput, NotFound
 
 
 @acts("sessions")
@@ -92,7 +92,7 @@ class SessionRoom:
         metadata = SuppliedMetadata(_listed(participants), _listed(tools), _listed(key_decisions), text)
         scope = self._at.known()
         self._works.later.embed_first(scope)
-        ended = self._works.sessions.end(scope, episode_identity(episode), metadata)
+        ended = self._works.sessions.end(scope, _identity(episode), metadata)
         self._works.later.run(scope)
         return self.get(ended)
 
@@ -112,7 +112,16 @@ class SessionRoom:
     def get(self, episode: UUID | str) -> Session:
         """Return a session as it stands; raises as `end`."""
         with self._at.read() as tx:
-            return session_of(tx, known_session(tx, episode_identity(episode)))
+            return session_of(tx, known_session(tx, _identity(episode)))
+
+
+def _identity(value: UUID | str) -> UUID:
+    try:
+        return value if isinstance(value, UUID) else UUID(value)
+    except (ValueError, AttributeError, TypeError) as error:
+        raise NotFound(
+            f"no session {value!r} in this memory; `episodic session list` shows those there are"
+        ) from error
 
 
 def _named(topic: str, key: str | None) -> tuple[str, str]:

@@ -92,8 +92,10 @@ class Session:
     ended_at: datetime | None = None
 
     def __repr__(self) -> str:
+        # "abandoned, success" would say two things: of an empty one only what its caller said of it
+        state = "nothing said" if self.outcome and self.state == ABANDONED else self.state
         return described(
-            self, self.started_at, self.title or self.topic, self.thread, self.state, self.outcome, self.id
+            self, self.started_at, self.title or self.topic, self.thread, state, self.outcome, self.id
         )
 
 

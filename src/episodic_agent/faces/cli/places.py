@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Final
 
 import click
 from rich.table import Table
@@ -9,6 +10,8 @@ from rich.table import Table
 from episodic_agent.engine.recall.places import ORDERS, VisitCard
 from episodic_agent.faces.cli.app import ID, App, common, moment, out, past, print_json, say, say_more
 
+_MOST: Final = 200  # of a unit; of more a larger one is told
+_ROUND: Final = 10  # of a unit; of fewer a part of it counts
 _since = click.option("--since", help="Only what was there from this time on.")
 _until = click.option("--until", help="Only what was there before this time.")
 _in_thread = click.option("--thread", help="Only this thread.")
@@ -109,12 +112,14 @@ def _render(visits: Sequence[VisitCard]) -> None:
         "place", "began", "lasted", "steps", "since the last visit", "thread", "episodes", right=(3,)
     )
     for visit in visits:
+        lasted, since = visit.end_at - visit.start_at, visit.since_previous
+        beside = max(lasted, since or lasted)  # one unit in a row: "178 min" beside "3 h" reads as less
         table.add_row(
             visit.place,
             _minute(visit.start_at),
-            _length_text(visit.end_at - visit.start_at),
+            _length_text(lasted, beside),
             str(visit.steps),
-            "-" if visit.since_previous is None else _length_text(visit.since_previous),
+            "-" if since is None else _length_text(since, beside),
             visit.thread,
             " ".join(str(identity)[:ID] for identity in visit.episodes),
         )
@@ -132,14 +137,20 @@ def _minute(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M}"
 
 
-def _length_text(length: timedelta) -> str:
-    """Say how long something took, in its largest fitting unit.
+def _length_text(length: timedelta, beside: timedelta | None = None) -> str:
+    """Say how long something took, in its largest fitting unit, or in that of a longer time it stands beside.
+
+    A part of the unit is told to one digit where the whole of it would be less than ten.
 
     >>> _length_text(timedelta(seconds=90)), _length_text(timedelta(hours=3)), _length_text(timedelta(days=3))
     ('90 s', '180 min', '72 h')
+    >>> _length_text(timedelta(minutes=178), beside=timedelta(hours=20))
+    '3.0 h'
     """
-    seconds = int(length.total_seconds())
-    for size, unit in ((1, "s"), (60, "min"), (3600, "h")):
-        if seconds // size < 200:
-            return f"{seconds // size} {unit}"
-    return f"{seconds // 86400} d"
+    seconds, longer = length.total_seconds(), (beside or length).total_seconds()
+    for size, unit in ((1, "s"), (60, "min"), (3600, "h"), (86400, "d")):
+        if longer // size < _MOST or unit == "d":
+            break
+    if beside is None or beside == length or seconds % size == 0 or seconds // size >= _ROUND:
+        return f"{int(seconds // size)} {unit}"
+    return f"{seconds / size:.1f} {unit}"

@@ -43,6 +43,7 @@ from episodic_agent.faces.http.validation import explained, taken_by
 
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"  # a page may load nothing
 MISSED: Final = "there is no such route; /docs lists them, each with its method"
+_ROUTES: Final = {"session list": "sessions", "episodes": "episodes"}  # where a command lists the same
 
 
 def make_app(
@@ -151,6 +152,17 @@ def _add_docs(app: FastAPI) -> None:
         return HTMLResponse(page(app.openapi()), headers={"Content-Security-Policy": POLICY})
 
 
+def _by_routes(detail: str) -> str:
+    """Name a route where an error names the command that lists something.
+
+    >>> _by_routes("no session 'x'; `episodic session list` shows those there are")
+    "no session 'x'; `GET /v1/users/{user}/sessions` shows those there are"
+    """
+    for command, route in _ROUTES.items():
+        detail = detail.replace(f"`episodic {command}`", f"`GET /v1/users/{{user}}/{route}`")
+    return detail
+
+
 def problem(status: int, detail: str, **more: object) -> JSONResponse:
     """Return an error document; one that may pass says when to try again."""
     body = jsonable_encoder(problem_document(status, detail, **more))
@@ -161,7 +173,7 @@ def _engine_error(_: Request, error: Exception) -> Response:
     if not isinstance(error, EpisodicError):
         raise error
     more = {"retryable": error.retryable} if isinstance(error, Conflict) else {}
-    return problem(error.status_hint, str(error), **more)
+    return problem(error.status_hint, _by_routes(str(error)), **more)
 
 
 def _invalid(request: Request, error: Exception) -> Response:

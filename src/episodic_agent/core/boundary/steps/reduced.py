@@ -14,6 +14,7 @@ from typing import Final, NamedTuple, cast
 from zlib import crc32
 
 from episodic_agent.core.boundary.steps.trail import label_of, names_in
+from episodic_agent.core.ingest.steps import content_of
 from episodic_agent.core.ingest.words import step_words
 from episodic_agent.core.language import tokens, words
 from episodic_agent.schemas import Json, Observation, TimeSource
@@ -53,7 +54,7 @@ def reduce_step(observation: Observation, *, confident: bool = True) -> ToldStep
     """
     if is_sensed(observation):
         return None
-    text = observation.text[:_LONGEST]
+    text = content_of(observation)[:_LONGEST]
     terms = [hashed(term) for term in dict.fromkeys(tokens(text))][:_TERMS]
     extras = observation.extras
     named = [hashed(name.casefold()) for name in names_in(extras.get("objects"))] or terms

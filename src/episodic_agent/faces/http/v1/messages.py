@@ -18,15 +18,30 @@ MOST_MESSAGES: Final = 1000
 
 
 class NewMessage(BaseModel):
-    """A message: `content` and what else is known of it. Other fields are kept with it."""
+    """A message: `content` and what else is known of it. Other fields are kept with it.
+
+    A step of an agent has `kind` step, and any of action, location, objects, events, outcome, content.
+    """
 
     model_config = ConfigDict(extra="allow")
 
-    content: Any = Field(description="The text, or parts of it as OpenAI and Anthropic write them.")
+    content: Any = Field(
+        default=None,
+        description="The text, or parts of it as OpenAI and Anthropic write them.",
+    )
+    kind: str | None = Field(default=None, description="message, tool or step.")
     role: str = Field(default="user", description="user, assistant, system, tool, or somebody's name.")
     name: str | None = None
     timestamp: str | float | None = Field(default=None, description="ISO 8601 or Unix time; else now.")
     id: str | int | None = Field(default=None, description="Your own id: again it adds nothing.")
+    action: Any = Field(default=None, description="Of a step: what was done, as words or as a number.")
+    location: Any = Field(default=None, description="Where it was: a name, or an object with a label.")
+    objects: Any = Field(default=None, description="Of a step: with what, a text or a list.")
+    events: list[Any] | None = Field(
+        default=None, description="Of a step: what happened, texts, or objects with a type and a label."
+    )
+    outcome: str | bool | None = Field(default=None, description="Of a step: how it ended, or whether well.")
+    reward: float | None = Field(default=None, description="Of a step: its reward.")
 
 
 class NewMessages(BaseModel):

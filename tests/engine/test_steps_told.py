@@ -1,0 +1,193 @@
+"""What a step says stands in its text, whichever way it came; what cannot be is refused by its name."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pytest
+from builders.chats import Clock, mine
+from builders.commands import Run
+from builders.web import LocalClient
+
+from episodic_agent import Memory
+from episodic_agent.errors import IdTaken, InvalidInput, NotFound
+from episodic_agent.faces.http.app import make_app
+from episodic_agent.schemas import Reading
+
+NAN = float("nan")
+DRAWER = {
+    "kind": "step",
+    "action": "push the drawer in, press the ladle down with a spatula",
+    "location": "kitchen",
+    "content": "Second drawer, ladle caught. Outcome: drawer opens.",
+}
+TOLD = (
+    "In the kitchen: push the drawer in, press the ladle down with a spatula; "
+    "Second drawer, ladle caught. Outcome: drawer opens."
+)
+
+
+@pytest.fixture
+def memory(tmp_path: Path, clock: Clock) -> Iterator[Memory]:
+    with Memory.open(tmp_path / "steps.db", embedder="hashing", clock=clock) as opened:
+        yield opened
+
+
+def told(memory: Memory) -> list[str]:
+    cards = mine(memory).episodes.list()
+    return [o.text for card in cards for o in mine(memory).episodes.messages(card.episode_id)]
+
+
+def test_a_step_with_content_keeps_its_action_and_place_and_is_found_by_them(memory: Memory) -> None:
+    mine(memory).add(DRAWER)
+    assert told(memory) == [TOLD]
+    found = mine(memory).search("where is the spatula")
+    assert [proof.observation.text for hit in found.hits for proof in hit.evidence] == [TOLD]
+
+
+@pytest.mark.parametrize(
+    ("step", "text"),
+    [
+        ({"content": "the light is blue"}, "the light is blue"),
+        ({"content": "the light is blue", "location": "hall"}, "In the hall: the light is blue"),
+        (
+            {"content": "Take the mug in the kitchen.", "action": "take the mug", "location": "Kitchen"},
+            "Take the mug in the kitchen.",
+        ),
+        ({"action": 3, "location": "bath"}, "In the bath: action 3"),
+        ({"action": np.int64(3)}, "action 3"),
+        ({"action": "look", "objects": "mug"}, "look; with mug"),
+        ({"action": "wash", "outcome": "failure", "reward": -1.0}, "wash; failed; reward -1.0"),
+        ({"action": "wash", "outcome": True}, "wash; succeeded"),
+        ({"action": "pull", "outcome": "drawer opens"}, "pull; outcome: drawer opens"),
+    ],
+)
+def test_a_step_is_told_in_one_text(memory: Memory, step: dict[str, Any], text: str) -> None:
+    mine(memory).add({"kind": "step", **step})
+    assert told(memory) == [text]
+
+
+def test_what_failed_can_be_asked(memory: Memory) -> None:
+    tasks = [("wipe the mirror", "success"), ("unscrew the tap", "failed"), ("fold the towel", "success")]
+    mine(memory).add(
+        [{"kind": "step", "action": a, "location": "bath", "outcome": o} for a, o in tasks], thread="t"
+    )
+    found = mine(memory).search("what failed in the bath?")
+    assert "In the bath: unscrew the tap; failed" in [
+        proof.observation.text for hit in found.hits for proof in hit.evidence
+    ]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"location": NAN}, "location must be a name or a finite number, not nan"),
+        ({"location": {"x": NAN, "y": 2}}, "location is an object without a name"),
+        ({"position": [1.0, NAN]}, "position must be finite numbers"),
+        ({"location_confidence": 7}, "location_confidence must be a number between 0 and 1, not 7"),
+        ({"location_confidence": NAN}, "location_confidence must be a number between 0 and 1, not nan"),
+        ({"reward": NAN}, "reward must be a finite number, not nan"),
+        ({"outcome": 3}, "outcome must be a text"),
+        ({"objects": 3}, "objects must be a text or a list"),
+        ({"action": True}, "action must be a text or a finite number, not a boolean"),
+        ({"kind": "stepp"}, "no kind 'stepp'; did you mean 'step'"),
+    ],
+)
+def test_what_a_step_cannot_be_is_refused_by_name(memory: Memory, wrong: dict[str, Any], named: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        mine(memory).add({"kind": "step", "action": "look", **wrong})
+    assert named in str(refused.value)
+
+
+def test_a_step_of_which_only_the_place_is_understood_is_unreadable(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "steps.json"
+    path.write_text(
+        json.dumps([{"room": "hall", "action": "look"}, {"room": "hall", "obs": "a mug", "act": "take"}]),
+        encoding="utf-8",
+    )
+    answer = run("import", str(path))
+    assert "of a step only its place is understood, not obs, act" in answer.out + answer.err
+
+
+def test_http_takes_the_steps_that_python_takes(tmp_path: Path, clock: Clock) -> None:
+    path = tmp_path / "http.db"
+    with LocalClient(make_app(lambda: Memory.open(path, embedder="hashing", clock=clock), clock)) as client:
+
+        def post(**step: Any) -> Any:
+            return client.post("/v1/users/ana/messages", json={"messages": [{"kind": "step", **step}]})
+
+        assert post(action="look around", location="kitchen").status_code == 202
+        assert post(action="look", location="hall", id="x1", content="dark").status_code == 202
+        for other in ("bath", "hall"):
+            answer = post(action="look", location=other, id="x1", content="dark")
+            assert answer.status_code == (409 if other == "bath" else 202)
+        wrong = post(action="look", location={"label": "hall"}, outcome="failed", reward=1.0)
+        assert wrong.status_code == 202
+        fields = client.get("/openapi.json").json()["components"]["schemas"]["NewMessage"]["properties"]
+        assert {"kind", "action", "location", "objects", "events", "outcome", "reward"} <= set(fields)
+        missed = client.post("/v1/users/ana/sessions/nosuch/end", json={})
+        assert missed.status_code == 404
+        assert "no session 'nosuch'" in missed.json()["detail"]
+        assert "GET /v1/users/{user}/sessions" in missed.json()["detail"]
+
+
+def test_an_id_with_the_same_content_elsewhere_is_taken(memory: Memory) -> None:
+    here = {"kind": "step", "content": "the hall and the bath are dark", "location": "hall", "id": "x1"}
+    assert mine(memory).add(here)[0].added
+    assert not mine(memory).add(here)[0].added
+    with pytest.raises(IdTaken):
+        mine(memory).add({**here, "location": "bath"})
+
+
+class Wrong:
+    name = "wrong"
+    counts: Mapping[str, int] = MappingProxyType({})
+
+    def __iter__(self) -> Iterator[Reading]:
+        yield Reading(0, place="hall", action="look", text="a blue light")
+        yield Reading(1, place=3)  # type: ignore[arg-type]
+        yield Reading(2, place="hall", confidence=NAN)
+        yield Reading(3, place="hall", entities=("mug",))  # type: ignore[arg-type]
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_run_says_which_field_of_a_reading_was_wrong_and_how_many_were_refused(memory: Memory) -> None:
+    report = mine(memory).run(Wrong(), thread="t")
+    assert report.refusals == [
+        "reading 1: place must be a text or None, not a number",
+        "reading 2: confidence must be a number between 0 and 1, not nan",
+        "reading 3: entities must be a tuple of Entity, not of str",
+    ]
+    assert "3 refused" in repr(report)
+    assert told(memory) == ["In the hall: look; a blue light"]
+
+
+def test_an_unknown_session_is_said_to_be_one_and_an_empty_one_that_succeeded_is_not_abandoned(
+    memory: Memory,
+) -> None:
+    mine(memory).add("hello")
+    with pytest.raises(NotFound, match=r"no session 'nosuch'.*`episodic session list`"):
+        mine(memory).sessions.end("nosuch")
+    session = mine(memory).sessions.start("make coffee")
+    ended = mine(memory).sessions.end(session.id, "success")
+    assert "success" in repr(ended)
+    assert "abandoned" not in repr(ended)
+
+
+def test_the_times_of_a_visit_stand_in_one_unit(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "steps.jsonl"
+    minutes = [("kitchen", 0), ("kitchen", 178), ("hall", 180), ("kitchen", 420), ("kitchen", 598)]
+    steps = [
+        {"action": "look", "location": p, "timestamp": f"2026-03-01T{8 + m // 60:02}:{m % 60:02}:00Z"}
+        for p, m in minutes
+    ]
+    path.write_text("".join(json.dumps(one) + "\n" for one in steps), encoding="utf-8")
+    assert run("import", str(path)).code == 0
+    newest = run("visits", "kitchen").out.splitlines()[1]
+    assert "3.0 h" in newest
+    assert " 4 h " in newest
