@@ -63,9 +63,9 @@ def step_title(observations: Sequence[Observation], location: str) -> str:
     counts = Counter(term for terms in done for term in terms)
     matter = {term for term, count in counts.items() if count > 1 and 2 * count >= len(done)}
 
-    def telling_first(one: Happening) -> tuple[int, int, int]:
-        common = len(matter.intersection(tokens(one.words))) if one.rank == _DONE else 0
-        return one.rank, -common, one.place
+    def telling_first(happening: Happening) -> tuple[int, int, int]:
+        common = len(matter.intersection(tokens(happening.words))) if happening.rank == _DONE else 0
+        return happening.rank, -common, happening.place
 
     telling = sorted(texts, key=telling_first)[:_TITLED]
     words = ", ".join(one.words for one in sorted(telling, key=lambda one: one.place))

@@ -2,8 +2,7 @@
 
 `mine` looks through courses of actions and requests for what recurs: tool calls or an agent's steps in the
 same order, and requests answered alike. `changes` joins that with what is known from earlier windows;
-`confidence` holds the
-arithmetic.
+`confidence` holds the arithmetic.
 
 **Rules of the room.**
 1. Deterministic and of bounded cost; no model. One may word a skill afterwards, and changes nothing counted.
