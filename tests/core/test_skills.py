@@ -59,9 +59,9 @@ def test_confidence_at_creation(count: int, validation: float, confidence: float
 def test_the_fifth_use_weighs_experience_against_the_first_estimate() -> None:
     assert settled(0.90, 4 / 5) == pytest.approx(0.85)
     skill = replace(SKILL, confidence=0.90, initial=0.90)
-    for success in (True, False, True, True):
+    for success, left in ((True, 0.90), (False, 0.80), (True, 0.80), (True, 0.80)):
         skill = after_use(skill, success, START)
-        assert skill.confidence == 0.90
+        assert skill.confidence == pytest.approx(left)
     skill = after_use(skill, True, START)
     assert (skill.uses, skill.successes) == (5, 4)
     assert skill.confidence == pytest.approx(0.85)
@@ -245,7 +245,9 @@ def test_a_pattern_seen_fifteen_times_becomes_a_skill() -> None:
     mined = mine(*gather([weather(n) for n in range(15)]))
     (skill,) = mined.created
     assert skill.kind is SkillKind.PROCEDURAL
-    assert skill.name == "find place, then get weather"
+    assert skill.name == "What's the weather in … on Thursday?"
+    assert skill.description.startswith("find place, then get weather when asked: ")
+    assert (skill.postconditions, skill.returns) == ((), "")
     assert skill.steps == ("find_place(query=…)", "get_weather(place from before, unit=celsius)")
     assert skill.parameters == ("query",)
     assert skill.preconditions == ("asked: What's the weather in … on Thursday?",)
@@ -298,7 +300,7 @@ def test_a_known_skill_seen_again_was_not_idle() -> None:
 def test_below_its_threshold_nothing_is_created_and_the_pattern_is_told() -> None:
     mined = mine(*gather([weather(n) for n in range(5)]))
     assert mined.created == ()
-    assert [s.name for s in mined.below] == ["find place, then get weather"]
+    assert [s.name for s in mined.below] == ["What's the weather in … on Thursday?"]
     assert mined.below[0].confidence == pytest.approx(0.6 + 0.4 * 2 / 47)
 
 
@@ -317,7 +319,7 @@ def test_two_chats_make_no_pattern() -> None:
 )  # fmt: skip
 def test_a_pattern_that_fails_a_check_is_less_sure(check: str, chats: list[list[Observation]]) -> None:
     mined = mine(*gather(chats))
-    (skill,) = (s for s in (*mined.created, *mined.below) if s.name == "find place, then get weather")
+    (skill,) = (s for s in (*mined.created, *mined.below) if s.name == "What's the weather in … on Thursday?")
     assert [name for name, held in skill.checks.items() if not held] == [check]
     assert skill.validation == pytest.approx(7 / 8)
     assert skill not in mined.created

@@ -23,7 +23,7 @@ from episodic_agent.testing.models import ScriptedModel
 
 OpenMemory = Callable[..., Memory]
 ENOUGH = 20
-NAME = "find place, then get weather"
+NAME = "What's the weather in … on Thursday?"
 LAST = TEN + timedelta(days=14, minutes=1)
 
 
@@ -307,7 +307,7 @@ def test_at_the_fifth_use_experience_is_weighed_and_then_each_use_counts(memory:
     mine(memory).add("hello", timestamp=LAST)
     for n, success in enumerate((True, True, False, True)):
         card = mine(memory).skills.used("Book a table", success, at=LAST + timedelta(hours=n))
-        assert card.confidence == 0.9
+        assert card.confidence == pytest.approx(0.9 if n < 2 else 0.8)  # a failure is felt at once
     assert mine(memory).skills.used(
         "book a table", True, at=LAST + timedelta(hours=5)
     ).confidence == pytest.approx(0.85)
@@ -318,7 +318,7 @@ def test_at_the_fifth_use_experience_is_weighed_and_then_each_use_counts(memory:
     assert (card.confidence, card.skill.uses, card.skill.successes) == (pytest.approx(0.8), 7, 5)
     uses = sorted(decisions(memory, "skill_use"), key=lambda d: d.features["uses"])
     assert [d.verdict for d in uses] == ["success", "success", "failure", *["success"] * 3, "failure"]
-    assert [round(d.score, 3) for d in uses] == [0.9, 0.9, 0.9, 0.9, 0.85, 0.9, 0.8]
+    assert [round(d.score, 3) for d in uses] == [0.9, 0.9, 0.8, 0.8, 0.85, 0.9, 0.8]
 
 
 def test_thirty_five_idle_days_take_five_percent_of_what_is_shown(memory: Memory, clock: Clock) -> None:
@@ -435,7 +435,7 @@ def test_what_is_compacted_names_the_skills_it_shows(learned: Memory, clock: Clo
 def test_a_skill_that_fits_is_told_in_the_context_with_its_source(learned: Memory) -> None:
     context = mine(learned).context("Will the weather in Paris be good on Friday?")
     (line,) = [item for item in context.items if item.kind == "skill"]
-    assert "What has worked before:\n- find place, then get weather" in context.text
+    assert "What has worked before:\n- find place, then get weather when asked: " in context.text
     assert line.text.endswith("→ find_place(query=…) → get_weather(place from before, unit=celsius)")
     with learned._deps.store.begin(Scope(), write=False) as tx:
         (turn,) = tx.observations.read(line.thread_id, line.first_seq, line.last_seq)

@@ -11,7 +11,7 @@ from builders.commands import Run
 
 from episodic_agent import Memory
 
-NAME = "find place, then get weather"
+NAME = "What's the weather in … on Thursday?"
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def learned(database: Path) -> None:
 
 @pytest.mark.usefixtures("learned")
 def test_skills_are_listed_found_and_shown(run: Run) -> None:
-    assert NAME in run("skills").out
+    assert "What's the weather in …" in run("skills").out
     (result,) = run("skills", "the weather", "--json").json["skills"]
     assert (result["name"], result["kind"], result["frequency"]) == (NAME, "procedural", 15)
     assert result["score"] > 0
@@ -57,3 +57,15 @@ def test_a_memory_without_skills_says_when_there_will_be_some(run: Run) -> None:
     run("add", "hello")
     assert run("skills").err == "no skills yet; what serves fifteen times becomes one\n"
     assert json.loads(run("skills", "--json").out) == {"skills": []}
+
+
+@pytest.mark.usefixtures("learned")
+def test_the_list_and_the_reason_say_the_same_of_confidence(run: Run) -> None:
+    """Months later: idle time is taken off, and both numbers are told with what lies between them."""
+    listed = run("skills").out
+    assert "(was 0.702)" in listed or ("(was" in listed and "0.702)" in listed)
+    shown = " ".join(run("skill", "show", NAME).out.split())
+    assert "0.702 > 0.7" in shown
+    assert "(was 0.702), not used yet, last seen or used on 2025-11-19" in shown
+    assert not [word for word in ("postconditions", "returns") if word in shown]  # nothing to tell
+    assert "1 use served, confidence" in run("skill", "used", "what's the weather in ... on thursday").err

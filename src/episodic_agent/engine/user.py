@@ -190,11 +190,8 @@ class UserMemory:
             key = once.OnceKey(self._at, idempotency_key, batch, about_all)
             key.check()
             batch = key.named(batch)
-        alone = isinstance(items, str | Mapping)
-        read = [
-            item_of(None if alone else n, raw, role, channel, about, largest=largest)
-            for n, raw in enumerate(batch)
-        ]
+        place = (lambda _: None) if isinstance(items, str | Mapping) else int
+        read = [item_of(place(n), r, role, channel, about, largest=largest) for n, r in enumerate(batch)]
         if not (progress is None or callable(progress)):
             raise InvalidInput("`progress` is told how many are kept: give what can be called with a number")
         if id is not None and len(read) != 1:

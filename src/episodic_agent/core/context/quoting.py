@@ -20,7 +20,7 @@ _HIDING: Final = re.compile(
 )
 _SPACES: Final = re.compile(r"\s+")
 _LABEL: Final = re.compile(
-    r"(?i)\b(system|user|assistant|human|tool|developer|function"
+    r"(?i)\b(system|user|assistant|agent|human|tool|developer|function"
     r"|current\s+question|previous\s+questions?|recent\s+threads?|summary|mentioned)(\s*)[:：∶꞉]"
 )
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
+from episodic_agent.core.boundary.conversation.cues.speech import speech
 from episodic_agent.core.episodes.clauses import Clause, clauses, tame
 from episodic_agent.core.episodes.languages import (
     ASSISTANTS,
@@ -18,7 +19,7 @@ from episodic_agent.core.episodes.languages import (
     phrasebook,
 )
 from episodic_agent.core.episodes.selection import choose, scored, shortened, term_weights
-from episodic_agent.core.episodes.steps import step_metadata, step_summary, step_title
+from episodic_agent.core.episodes.steps import is_of_steps, step_metadata, step_summary, step_title
 from episodic_agent.core.episodes.times import grounded
 from episodic_agent.core.episodes.titles import cut, telling_clause
 from episodic_agent.core.episodes.topics import key_phrases, keywords
@@ -29,6 +30,7 @@ _SAMPLE: Final = 200  # characters of each message that its language is guessed 
 _TITLE_FALLBACK: Final = 60
 _GOING_ON: Final = " ,，、،՝–—"  # what a text does not end with
 _NUMERAL: Final = 0.4  # share of its weight that a number keeps in a title
+_REMARKS: Final = 3  # of people, in the summary of an agent's job
 _KEYWORDS: Final = 8  # of an episode of steps: the things most of it is about
 
 
@@ -51,8 +53,11 @@ def encode_extractive(
 
     `vectors` has one entry for each observation (None where there is none; all of one embedder), used to
     find the messages nearest the centre. `language` is an ISO 639-1 code, guessed when None. The title
-    is never empty; the summary is empty only when nothing was said.
+    is never empty; the summary is empty only when nothing was said. An episode that is mostly steps is told
+    as the job it was, however well somebody put a remark.
     """
+    if is_of_steps(observations):
+        return _encode_job(observations, language)
     sample = " ".join([o.text[:_SAMPLE] for o in observations[:12]])
     tongue = language or guess_language(sample)
     book = phrasebook(tongue)
@@ -96,6 +101,53 @@ def encode_steps(
     keys = [str(one) for one in entities][:_KEYWORDS] if isinstance(entities, list) else []
     metadata = _metadata(observations, speakers, keys, "") | about
     return EpisodeText(title, step_summary(observations), metadata)
+
+
+def _encode_job(observations: Sequence[Observation], language: str | None) -> EpisodeText:
+    """Return the words of an agent's job with what people said to it, in order."""
+    steps = [one for one in observations if one.kind is Kind.STEP]
+    tongue = language or guess_language(" ".join(o.text[:_SAMPLE] for o in observations[:12]))
+    about = step_metadata(steps)
+    title = _request(observations, tongue) or step_title(steps, str(about["location"]))
+    parts: list[str] = []
+    left = _REMARKS
+    for done, group in groupby(observations, key=lambda one: one.kind is Kind.STEP):
+        if done:
+            parts.append(step_summary(list(group)))
+            continue
+        remarks = [o for o in group if o.text.strip() and o.actor.casefold() not in PROMPTS][:left]
+        left -= len(remarks)
+        matching_clauses = [(o, [c for c in clauses([o], tongue) if not c.pasted][:1]) for o in remarks]
+        for observation, first in matching_clauses:
+            parts += [_summary(first, [observation], tongue)] if first else []
+    entities = about["entities"]
+    keys = [str(one) for one in entities][:_KEYWORDS] if isinstance(entities, list) else []
+    speakers = Counter(o.actor for o in observations if o.actor)
+    return EpisodeText(title, " ".join(parts), _metadata(observations, speakers, keys, tongue))
+
+
+def _request(observations: Sequence[Observation], language: str) -> str:
+    """Return the request that started an agent's job as its title, "" where none did.
+
+    It stands right before the first step, and asks for something or names what is then done.
+    """
+    first = next((n for n, one in enumerate(observations) if one.kind is Kind.STEP), 0)
+    opening = observations[first - 1] if first else None
+    if (
+        opening is None
+        or opening.kind is not Kind.MESSAGE
+        or opening.actor.casefold() in ASSISTANTS | PROMPTS
+    ):
+        return ""
+    done = {
+        term for one in observations if one.kind is Kind.STEP for term in tokens(one.text, language or None)
+    }
+    for clause in clauses([opening], language):
+        cues = speech(clause.text)[0]
+        names_it = done.intersection(clause.terms) and not (cues.agrees or cues.thanks or cues.own)
+        if cues.requests or names_it:
+            return cut(clause.text, dict.fromkeys(clause.terms, 1.0), language)
+    return ""
 
 
 def plain_metadata(

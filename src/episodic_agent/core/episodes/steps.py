@@ -1,5 +1,6 @@
 """The words of an episode of steps: titled by its place, told by what happened, in order."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -9,8 +10,8 @@ from episodic_agent.core.boundary.steps.events import SALIENT, kind_of
 from episodic_agent.core.boundary.steps.trail import UNKNOWN, label_of, note_of, walk
 from episodic_agent.core.episodes.clauses import tame
 from episodic_agent.core.ingest.words import event_words
-from episodic_agent.core.language import plural, sentences
-from episodic_agent.schemas import Json, Observation
+from episodic_agent.core.language import plural, sentences, tokens
+from episodic_agent.schemas import Json, Kind, Observation
 
 KEYS: Final = ("location", "location_path", "step_count", "entities", "salient_events")
 _TITLED, _SPOKEN = 3, 16  # things that happened in a title, in a summary
@@ -18,6 +19,8 @@ _LONGEST: Final = 120  # characters of a title
 _COMMON: Final = 8  # an action of more than every eighth step is how the agent moves, not what happened
 _SILENT: Final = "Nothing happens"
 _STATE, _DONE, _SEEN, _REST, _MOVE = range(5)  # what tells most of an episode, first
+_OUTCOME: Final = re.compile(r"(?i)^outcome\s*:\s*")
+_FEWEST: Final = 3  # steps that an episode is of, whatever was said beside them
 _MOVING: Final = 2  # words: "turn left" moves the agent, "open the fridge" is something it did
 
 
@@ -28,6 +31,12 @@ class Happening(NamedTuple):
     where: str
     rank: int
     words: str
+
+
+def is_of_steps(observations: Sequence[Observation]) -> bool:
+    """Tell whether an episode is of what an agent did: most of it steps, though people spoke beside it."""
+    count = sum(one.kind is Kind.STEP for one in observations)
+    return count >= _FEWEST and 2 * count > len(observations)
 
 
 def step_metadata(
@@ -45,9 +54,20 @@ def step_metadata(
 
 
 def step_title(observations: Sequence[Observation], location: str) -> str:
-    """Return the place and the most telling things that happened there; never empty."""
+    """Return the place and the most telling things that happened there; never empty.
+
+    Of what was done that tells most whose matter half of the actions share: "laundry" where it is sorted.
+    """
     texts = {one.words: one for one in reversed(happenings(observations))}.values()
-    telling = sorted(texts, key=lambda one: (one.rank, one.place))[:_TITLED]
+    done = [set(tokens(one.words)) for one in texts if one.rank == _DONE]
+    counts = Counter(term for terms in done for term in terms)
+    matter = {term for term, count in counts.items() if count > 1 and 2 * count >= len(done)}
+
+    def telling_first(happening: Happening) -> tuple[int, int, int]:
+        common = len(matter.intersection(tokens(happening.words))) if happening.rank == _DONE else 0
+        return happening.rank, -common, happening.place
+
+    telling = sorted(texts, key=telling_first)[:_TITLED]
     words = ", ".join(one.words for one in sorted(telling, key=lambda one: one.place))
     count = len(observations)
     happened = words or plural(count, "step")
@@ -121,8 +141,10 @@ def _own_words(observation: Observation) -> str:
     """Return the first sentence of a step that was given as text alone."""
     text = " ".join(tame(observation.text).split())
     text = text.removeprefix(f"In the {observation.location}").removeprefix(": ")
-    first = next(iter(sentences(text)), "") if text and text != _SILENT else ""
-    return _cut(first).rstrip(".")
+    spoken = list(sentences(text)) if text and text != _SILENT else []
+    # what came of it names no job: told only where nothing else is, without its label
+    first = next((one for one in spoken if not _OUTCOME.match(one)), spoken[0] if spoken else "")
+    return _cut(_OUTCOME.sub("", first)).rstrip(".")
 
 
 def _action(observation: Observation) -> str:

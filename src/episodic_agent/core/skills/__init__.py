@@ -1,8 +1,8 @@
 """Find patterns that served again and again, and say how sure one may be of them (seed 002, section 5.3).
 
-`mine` looks through courses of actions and requests for what recurs: tool calls in the same order, and
-requests answered alike. `changes` joins that with what is known from earlier windows; `confidence` holds the
-arithmetic.
+`mine` looks through courses of actions and requests for what recurs: tool calls or an agent's steps in the
+same order, and requests answered alike. `changes` joins that with what is known from earlier windows;
+`confidence` holds the arithmetic.
 
 **Rules of the room.**
 1. Deterministic and of bounded cost; no model. One may word a skill afterwards, and changes nothing counted.
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         present_confidence,
         settled,
     )
+    from episodic_agent.core.skills.courses import courses_of
     from episodic_agent.core.skills.keeping import (
         Change,
         changes,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
         Pattern,
         actions_of,
         frequent,
+        has_actions,
     )
     from episodic_agent.schemas.skills import Skill, SkillKind, SkillState, StoredSkill, TurnRef
 else:
@@ -61,10 +63,11 @@ else:
             "confidence": (
                 "THRESHOLD after_use faded initial_confidence is_created present_confidence settled"
             ),
+            "courses": "courses_of",
             "keeping": "Change changes follows erased in_words_of overflowing pattern_of verdict_on",
             "mining": "CHECKS Mined distinct mine seen_again",
             "requests": "Exchange Recurring exchanges_of recurring",
-            "sequences": "Action Bounds Course Occurrence Pattern actions_of frequent",
+            "sequences": "Action Bounds Course Occurrence Pattern actions_of frequent has_actions",
         },
     )
 
@@ -88,12 +91,14 @@ __all__ = [
     "actions_of",
     "after_use",
     "changes",
+    "courses_of",
     "distinct",
     "erased",
     "exchanges_of",
     "faded",
     "follows",
     "frequent",
+    "has_actions",
     "in_words_of",
     "initial_confidence",
     "is_created",

@@ -64,15 +64,18 @@ def present_confidence(skill: Skill, now: datetime) -> float:
 def after_use(skill: Skill, success: bool, at: datetime) -> Skill:
     """Return a skill after it was used, well or not, at a time.
 
-    Idle time is taken off first. The first four uses only count; the fifth settles; each later one adds .05
-    or takes .10. A use that is reported late does not move `last_used` back.
+    Idle time is taken off first. Before the fifth use a success only counts; the fifth settles; each later
+    one adds .05. A failure takes .10 at any time but at the fifth. A use that is reported late does not move
+    `last_used` back.
     """
     uses, successes = skill.uses + 1, skill.successes + success
     confidence = present_confidence(skill, at)
     if uses == _SETTLED:
         confidence = settled(skill.initial, successes / uses)
+    elif not success:
+        confidence = _clamped(confidence - _FAILURE)
     elif uses > _SETTLED:
-        confidence = _clamped(confidence + (_SUCCESS if success else -_FAILURE))
+        confidence = _clamped(confidence + _SUCCESS)
     last = at if skill.last_used is None else max(skill.last_used, at)
     return replace(skill, confidence=confidence, uses=uses, successes=successes, last_used=last)
 

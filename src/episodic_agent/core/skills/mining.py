@@ -1,7 +1,8 @@
-"""Skills from what was done again and again: tool calls in the same order, and requests answered alike.
+"""Skills from what was done again and again: actions in the same order, and requests answered alike.
 
-No language model is needed: a skill is called by its tools, or by the request as it was said, with "…" for
-what differs from time to time. A pattern is checked in eight ways; how often it was seen and the share of
+No language model is needed: a skill is called by the request that usually stands before it, as it was said,
+with "…" for what differs from time to time; without one by its actions. A pattern is checked in eight ways;
+how often it was seen and the share of
 checks it passes decide whether it becomes a skill. Two patterns that rest on the same turns are one: the
 surer stands.
 """
@@ -13,7 +14,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from episodic_agent.core.language import plural
 from episodic_agent.core.skills.confidence import THRESHOLD, initial_confidence, present_confidence
 from episodic_agent.core.skills.requests import Exchange, Recurring, chooses, constant_terms, recurring
 from episodic_agent.core.skills.sequences import BASELINE, Action, Bounds, Course, Pattern, frequent
@@ -24,10 +24,16 @@ _MOSTLY: Final = 0.8  # share of occurrences a check is about
 SAME_TURNS: Final = 0.5  # share of a pattern's turns in a surer one from which it is the same
 _EXAMPLES: Final = 3
 _EXAMPLE: Final = 160  # characters
-_FIRST_LETTERS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\W]+")
-_FEW: Final = 3  # steps that a name may have; and one less, words that texts must share to be told as one
+_APART: Final = re.compile(r"[_\W]+")
+_HUMPS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_USUALLY: Final = 0.5  # share of occurrences after a request that a skill is called by
+_FEWEST: Final = 2  # words that texts must share to be told as one
 _COMMON: Final = 0.4  # share of a text's words that others must have as well
 _LONGEST: Final = 80  # characters of a request in a name
+_LONGEST_NAME: Final = 200  # characters of a name made of actions
+_PLEASE: Final = re.compile(
+    r"(?i),?\s*\b(?:please|bitte|por favor|per favore|s['’]il (?:te|vous) pla[iî]t)\b,?"
+)
 _MARKS: Final = ".,;:!?\"'()“”‘’«»"
 _SPOKEN: Final = 4  # characters of an argument that may have come from an earlier result by more than chance
 
@@ -43,7 +49,7 @@ class Mined:
 def mine(courses: Sequence[Course], exchanges: Sequence[Exchange], bounds: Bounds = BASELINE) -> Mined:
     """Return the skills in the episodes of one user, in the order of time; the same input gives the same.
 
-    `courses` are the tool calls of each episode, `exchanges` the requests of all of them.
+    `courses` are the actions of each episode or job, `exchanges` the requests of all of them.
     """
     objected = {e.turn for e in exchanges if e.objected}
     asked = {e.turn: e for e in exchanges}
@@ -93,7 +99,7 @@ def _procedure(
     asked: dict[TurnRef, Exchange],
     objected: set[TurnRef],
 ) -> Skill:
-    """Make a procedural skill of a frequent sequence of tool calls."""
+    """Make a procedural skill of a frequent sequence of actions."""
     runs = [[courses[o.course].actions[p] for p in o.places] for o in pattern.occurrences]
     once = {run[0].turn: (run, o) for run, o in zip(runs, pattern.occurrences, strict=True)}
     rows = [run for run, _ in once.values()]
@@ -111,18 +117,19 @@ def _procedure(
     }
     requests = [asked[turn].request for turn in once if turn in asked]
     request = request_form(requests)
-    names = [_spoken(name) for name in pattern.names]
-    between = [f"{plural(len(names) - 2, 'step')} more"] if len(names) > _FEW else names[1:-1]
+    common = common_request(requests) if len(requests) >= _USUALLY * len(rows) else ""
+    done = ", then ".join(_spoken(name) for name in pattern.names)
+    ends = [run[-1] for run in rows if run[-1].step and not run[-1].failed]
+    outcome = common_request([end.result for end in ends if end.result])
     return _skill(
         Skill(
-            name=", then ".join([names[0], *between, names[-1]]),
-            description=f"{', then '.join(names)}{f' when asked: {request}' if request else ''}",
+            name=common or _cut(done, _LONGEST_NAME),
+            description=f"{done}{f' when asked: {request}' if request else ''}",
             kind=SkillKind.PROCEDURAL,
             steps=steps,
             preconditions=(f"asked: {request}",) if request else (),
-            postconditions=(f"{names[-1]} has returned",),
+            postconditions=(outcome,) if outcome else (),
             parameters=parameters,
-            returns=f"what {pattern.names[-1]} returns",
             examples=_examples(requests),
             evidence=tuple(sorted(once)),
         ),
@@ -161,9 +168,8 @@ def _request(group: Recurring) -> Skill | None:
             kind=kind,
             steps=(*map(_spoken, baseline), f"answer: {reply}" if alike else "answer"),
             preconditions=(f"asked: {request}",),
-            postconditions=("the user does not object",),
             parameters=_slots(rows),
-            returns=f"an answer like: {reply}" if alike else "an answer",
+            returns=f"an answer like: {reply}" if alike else "",
             examples=_examples([row.request for row in rows]),
             evidence=tuple(sorted({row.turn for row in rows})),
         ),
@@ -227,8 +233,46 @@ def _handed_on(run: Sequence[Action], place: int, key: str) -> bool:
 
 
 def _spoken(name: str) -> str:
-    """Return a tool's name in words: "getWeather" and "get_weather" are "get weather"."""
-    return " ".join(part.lower() for part in _FIRST_LETTERS.split(name) if part) or name
+    """Return an action as people read it; what stands in words already stays as it is.
+
+    >>> _spoken("getWeather"), _spoken("hand_Mira"), _spoken("bring Mira's mug")
+    ('get weather', 'hand Mira', "bring Mira's mug")
+    """
+    if " " in name:
+        return name
+    words: list[str] = []
+    for part in _APART.split(name):
+        humps = [hump for hump in _HUMPS.split(part) if hump]
+        # a capital inside a word only joins it to the one before; at a word's beginning it is a name's
+        words += humps if len(humps) == 1 else [hump.lower() for hump in humps]
+    return " ".join(words) or name
+
+
+def common_request(texts: Sequence[str]) -> str:
+    """Return what is usually asked for, as the shortest request says it, "" where that differs.
+
+    >>> common_request(["Please make me a coffee.", "Make me a coffee please", "could you make me a coffee?"])
+    'Make me a coffee'
+    >>> common_request(["Sort the laundry", "What a day!", "I am home"])
+    ''
+    """
+    rows = [words for text in texts if (words := _PLEASE.sub("", text[:_EXAMPLE]).split())]
+    if not rows:
+        return ""
+    counts = Counter(word for row in rows for word in {_bare(word) for word in row})
+
+    def differing(row: Sequence[str]) -> int:
+        return sum(counts[_bare(word)] < _MOSTLY * len(rows) for word in row)
+
+    best = min(rows, key=lambda row: (differing(row), len(row), " ".join(row)))
+    same = sum(list(map(_bare, row)) == list(map(_bare, best)) for row in rows)
+    shared = len(best) - differing(best)
+    if same < _MOSTLY * len(rows) and shared < max(_FEWEST, len(best) * _COMMON):
+        return ""
+    name = _cut(_with_gaps(best, [counts[_bare(word)] >= _MOSTLY * len(rows) for word in best])).rstrip(
+        ".!, "
+    )
+    return name[:1].upper() + name[1:]
 
 
 def request_form(texts: Sequence[str]) -> str:
@@ -246,21 +290,25 @@ def request_form(texts: Sequence[str]) -> str:
         return ""
     counts = Counter(word for row in rows for word in {_bare(word) for word in row})
     shared = [counts[_bare(word)] >= _MOSTLY * len(rows) for word in rows[0]]
-    if sum(shared) < max(_FEW - 1, len(shared) * _COMMON):
+    if sum(shared) < max(_FEWEST, len(shared) * _COMMON):
         return _cut(" ".join(rows[0]))
+    return _cut(_with_gaps(rows[0], shared))
+
+
+def _with_gaps(row: Sequence[str], shared: Sequence[bool]) -> str:
     words: list[str] = []
-    for word, is_shared in zip(rows[0], shared, strict=True):
+    for word, is_shared in zip(row, shared, strict=True):
         if is_shared or words[-1:] != ["…"]:
             words.append(word if is_shared else "…")
-    return _cut(" ".join(words))
+    return " ".join(words)
 
 
 def _bare(word: str) -> str:
     return word.casefold().strip(_MARKS)
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST].rsplit(' ', 1)[0]} …"
+def _cut(text: str, longest: int = _LONGEST) -> str:
+    return text if len(text) <= longest else f"{text[:longest].rsplit(' ', 1)[0]} …"
 
 
 def _shared_words(texts: Sequence[str]) -> bool:

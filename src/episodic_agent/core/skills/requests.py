@@ -78,7 +78,7 @@ def exchanges_of(turns: Sequence[Turn], episode_id: UUID, actions: Sequence[Acti
                 TurnRef(first.thread_id, turn.first_seq),
                 episode_id,
                 first.at,
-                tuple(dict.fromkeys(action.name for action in used)),
+                tuple(dict.fromkeys(action.name for action in used if not action.step)),
                 any(action.failed for action in used),
                 objected,
             )

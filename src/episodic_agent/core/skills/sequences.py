@@ -4,18 +4,24 @@ An occurrence is a run of actions in one course with at most `gap` others betwee
 one pattern do not overlap. A pattern that is always part of another one is left out: the longer says more.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
+from episodic_agent.core.boundary.steps.events import kind_of
 from episodic_agent.schemas import Json, Kind, Observation
 from episodic_agent.schemas.skills import TurnRef
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A tool call: its name, its plain arguments, whether it failed, and the turn it belongs to."""
+    """A tool call or a step: its name, its plain arguments, whether it failed, and the turn it belongs to.
+
+    The `result` of a step is the outcome it was given.
+    """
 
     name: str
     turn: TurnRef
@@ -23,11 +29,12 @@ class Action:
     arguments: Mapping[str, str] = field(default_factory=dict)
     result: str = ""
     failed: bool = False
+    step: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """The actions of one episode, in order; cross-thread episodes give courses that span threads."""
+    """The actions of one episode or job, in order; cross-thread episodes give courses that span threads."""
 
     episode_id: UUID
     actions: tuple[Action, ...]
@@ -40,7 +47,7 @@ class Bounds:
     least: int = 3  # occurrences
     gap: int = 1
     shortest: int = 2
-    longest: int = 6
+    longest: int = 12
     courses: int = 500
     actions: int = 100
     patterns: int = 1_000
@@ -63,17 +70,28 @@ class Pattern:
 
 
 BASELINE = Bounds()
+_MOVING: Final = 2  # words: "turn left" is how an agent moves
+_SOME: Final = 3  # times that an agent moves in an episode where it does
+_COMMON: Final = 8  # an action of more than every eighth step is how it moves, not what it does
+_FAILED: Final = frozenset(
+    ("fail", "failed", "failure", "fails", "error", "unsuccessful", "aborted", "false")
+)
 
 
 def actions_of(observations: Sequence[Observation], turns: Mapping[int, TurnRef]) -> list[Action]:
-    """Return the tool calls among observations; `turns` gives the turn of each seq.
+    """Return the tool calls and an agent's actions among observations; `turns` gives the turn of each seq.
 
-    Intake leaves `name`, `arguments`, `result` and `error` in `extras`; several calls stand under `calls`. A
-    result in a message of its own belongs to the call with its id, else to the last open one of its name.
+    An action that is done again at once is one; how the agent merely moves ("turn left", again and again) is
+    none. Intake leaves `name`, `arguments`, `result` and `error` in `extras`; several calls stand under
+    `calls`. A result in a message of its own belongs to the call with its id, else to the last open one of
+    its name.
     """
     actions: list[Action] = []
     waiting: dict[str, int] = {}  # calls whose result is not here yet, by id and by name
+    moves = _moves(observations)
     for observation in observations:
+        if observation.kind is Kind.STEP and observation.seq in turns:
+            _do(observation, turns[observation.seq], actions, moves)
         if observation.kind is not Kind.TOOL or observation.seq not in turns:
             continue
         calls = observation.extras.get("calls")
@@ -84,6 +102,58 @@ def actions_of(observations: Sequence[Observation], turns: Mapping[int, TurnRef]
             if isinstance(call, Mapping):
                 _take(call, turns[observation.seq], observation.at, actions, waiting)
     return actions
+
+
+def has_actions(observations: Sequence[Observation]) -> bool:
+    """Tell whether an agent's steps say of two different actions at least that they were done."""
+    moves = _moves(observations)
+    names = {_action(one) for one in observations if one.kind is Kind.STEP} - moves - {""}
+    return len(names) >= BASELINE.shortest
+
+
+def _moves(observations: Sequence[Observation]) -> frozenset[str]:
+    counts = Counter(name for one in observations if one.kind is Kind.STEP and (name := _action(one)))
+    total = counts.total()
+    return frozenset(
+        name
+        for name, count in counts.items()
+        if count >= _SOME and count * _COMMON > total and len(name.split()) <= _MOVING
+    )
+
+
+def _action(observation: Observation) -> str:
+    action = observation.extras.get("action")
+    return " ".join(action.split()).rstrip(".") if isinstance(action, str) else ""
+
+
+def _do(observation: Observation, turn: TurnRef, actions: list[Action], moves: frozenset[str]) -> None:
+    """Add a step's action to those found, or what came of it to the same one just before."""
+    name = _action(observation)
+    if not name or name in moves:
+        return
+    outcome = observation.extras.get("outcome")
+    result = " ".join(outcome.split()) if isinstance(outcome, str) else ""
+    last = actions[-1] if actions else None
+    if last is not None and last.step and last.name == name and last.turn == turn:
+        # tried again until it was done: what counts is how it ended
+        actions[-1] = replace(last, result=result, failed=_has_failed(observation))
+        return
+    failed = _has_failed(observation)
+    actions.append(Action(name, turn, observation.at, result=result, failed=failed, step=True))
+
+
+def _has_failed(observation: Observation) -> bool:
+    """Tell whether a step was said to have failed, by its outcome or by an event of it."""
+    sources: list[Mapping[str, Json]] = [observation.extras, *observation.events]
+    if any(one.get("success") is False for one in sources) or any(
+        kind_of(event) in _FAILED for event in observation.events
+    ):
+        return True
+    outcome = observation.extras.get("outcome")
+    if isinstance(outcome, str):
+        first = outcome.split(maxsplit=1)[:1]
+        return bool(first) and first[0].casefold().strip(".,:;!") in _FAILED
+    return outcome is False
 
 
 def _take(
@@ -153,13 +223,21 @@ def _grown(lines: Mapping[int, Sequence[str]], bounds: Bounds) -> list[Pattern]:
         patterns.append(Pattern(names, tuple(_disjoint(embeddings))))
         if len(names) == bounds.longest:
             continue
+        # where the same always follows at once, what leaves it out is never as much as what holds it
+        gap = 0 if _goes_on(embeddings, lines) else bounds.gap
         longer = [
             ((*names, name), found)
-            for name, found in sorted(_extended(embeddings, lines, bounds.gap).items())
+            for name, found in sorted(_extended(embeddings, lines, gap).items())
             if len(_disjoint(found)) >= bounds.least
         ]
         waiting = [*longer, *waiting]  # depth first: a long pattern is worth more than another short one
     return patterns
+
+
+def _goes_on(embeddings: Sequence[Occurrence], lines: Mapping[int, Sequence[str]]) -> bool:
+    """Tell whether one and the same action stands right behind every embedding."""
+    following = {"".join(lines[e.course][e.places[-1] + 1 : e.places[-1] + 2]) for e in embeddings}
+    return len(following) == 1 and "" not in following
 
 
 def _extended(

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from itertools import pairwise
 from math import log
@@ -43,6 +43,7 @@ OF_EACH: Final = 24  # so many of their last messages: what is not said again is
 PAUSE: Final = timedelta(minutes=30)  # begins a new sitting inside one thread
 ASSISTANT: Final = "assistant"
 TOOL: Final = "tool"
+AGENT: Final = "agent"
 _SEVERAL: Final = 2  # people, of whom each is named
 _SKIPS: Final = 24  # messages between two candidates of one sitting
 _FIGURE: Final = re.compile(r"\d")
@@ -148,7 +149,27 @@ def gathered(
         )
         for item, worth, part in zip(texts, worths.round(6), sitting, strict=True)
     ]
-    return quotes, stored
+    return _newest_rounds(quotes, texts), stored
+
+
+def _newest_rounds(quotes: Sequence[QuotedText], texts: Sequence[Observation]) -> list[QuotedText]:
+    """Let the newest of the same steps stand for all, with the worth of the best, and of what asked for them.
+
+    A robot does its rounds every day in the same words: told are those of the last time, not of the first.
+    """
+    steps = {(item.thread_id, item.seq) for item in texts if item.kind is Kind.STEP}
+    newest: dict[tuple[str, str], QuotedText] = {}
+    result: list[QuotedText] = []
+    for quote in quotes:
+        here, behind = ((quote.thread_id, quote.first_seq + n) in steps for n in (0, 1))
+        if not here and not behind:
+            result.append(quote)  # talk
+            continue
+        key = (quote.speaker, quote.text.casefold())
+        other = newest.get(key, quote)
+        worth = max(quote.worth, other.worth)
+        newest[key] = replace(max(other, quote, key=lambda one: (one.at, one.first_seq)), worth=worth)
+    return [*result, *newest.values()]
 
 
 def as_lived(observation: Observation, at: datetime) -> datetime:
@@ -159,9 +180,11 @@ def as_lived(observation: Observation, at: datetime) -> datetime:
 
 
 def replier(observation: Observation) -> str:
-    """Return under which name a reply is told: "tool" or "assistant", "" for what is none."""
+    """Return under which name a reply is told: "tool", "assistant" or that of a step's agent, "" for none."""
     if not is_reply(observation):
         return ""
+    if observation.kind is Kind.STEP:
+        return observation.actor or AGENT  # as every other list calls it
     return TOOL if observation.kind is Kind.TOOL else ASSISTANT
 
 

@@ -21,6 +21,7 @@ from episodic_agent.core.episodes import EpisodeText, encode_extractive, encode_
 from episodic_agent.core.language import term_counts
 from episodic_agent.core.language.windows import beginning, windows
 from episodic_agent.core.prompts import episode as question
+from episodic_agent.core.skills import has_actions
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.episodes.wording import (
     EXTRACTIVE,
@@ -147,7 +148,7 @@ class Encoder:
             postings = [posting_of(w.ref, w.words.title, w.words.summary, w.session, language) for w in works]
             tx.index.put_postings(EPISODES, postings)
             first = [work for work in works if not work.episode.encoding_version]
-            note_episodes(tx, [work.ref for work in first if work.spoken], now)
+            note_episodes(tx, [w.ref for w in first if w.spoken or has_actions(w.observations)], now)
             for work in works:
                 if work.vectors is not None:
                     refs = [work.ref] * len(work.vectors)

@@ -11,6 +11,7 @@ from episodic_agent.core.skills import SkillState, TurnRef
 from episodic_agent.core.threads.turns import opens_turn
 from episodic_agent.engine.skills.job import ask_for_mining
 from episodic_agent.protocols import SKILLS, Transaction, ref_of
+from episodic_agent.schemas import Kind
 
 _PAGE: Final = 256
 
@@ -33,7 +34,6 @@ def _turns_of(tx: Transaction, thread_id: UUID, seqs: Sequence[int]) -> set[int]
     """Return where the turns begin that hold these observations, or might."""
     first, read = seqs[0], list(tx.observations.read(thread_id, seqs[0], seqs[-1]))
     begins = set(seqs)
-    begins.update(one.seq for one in read if opens_turn(one))
     while first > 0 and not (read and opens_turn(read[0])):
         page = tx.observations.read(thread_id, max(0, first - _PAGE), first - 1)
         first = max(0, first - _PAGE)
@@ -41,6 +41,8 @@ def _turns_of(tx: Transaction, thread_id: UUID, seqs: Sequence[int]) -> set[int]
         read = [*page[opening:], *read]
         if page and opens_turn(page[opening]):
             break
+    # what an agent does unasked counts from where its episode began, which may be at any of its steps
+    begins.update(one.seq for one in read if opens_turn(one) or one.kind is Kind.STEP)
     if read:
         begins.add(read[0].seq)
     return begins

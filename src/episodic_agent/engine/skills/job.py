@@ -30,17 +30,14 @@ from episodic_agent.core.skills import (
     Skill,
     SkillState,
     StoredSkill,
-    TurnRef,
-    actions_of,
     changes,
-    exchanges_of,
+    courses_of,
     in_words_of,
     mine,
     overflowing,
     verdict_on,
 )
 from episodic_agent.core.skills.keeping import DECISION
-from episodic_agent.core.threads.turns import turns
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.asking import LAST_TRY, ask, may_pass, say_failed
 from episodic_agent.engine.jobs.kinds import MINE
@@ -88,7 +85,7 @@ class MiningWindow:
 
 
 def note_episodes(tx: Transaction, refs: Sequence[int], now: datetime) -> None:
-    """Note encoded episodes of messages for mining, and ask for it where enough wait."""
+    """Note encoded episodes of messages and of actions for mining, and ask for it where enough wait."""
     if not refs:
         return
     tx.knowledge.note_mining(refs)
@@ -115,7 +112,7 @@ def take_up(tx: Transaction, now: datetime) -> int:
     """Note the newest episodes of a memory from before there were skills; return how many."""
     if tx.knowledge.skills() or tx.knowledge.awaiting(limit=1):
         return 0
-    newest = _spoken(tx, tx.episodes.list(limit=WINDOW))
+    newest = _shown(tx, tx.episodes.list(limit=WINDOW), steps=True)
     refs = [ref_of(tx.threads.number(episode.thread_id), episode.first_seq) for episode in newest]
     if refs:
         tx.knowledge.note_mining(refs)
@@ -249,27 +246,27 @@ def read_window(tx: Transaction, refs: Sequence[int]) -> MiningWindow:
     waiting = tx.episodes.get(refs)
     if not waiting:
         return MiningWindow()
-    fresh = {episode.id: episode for episode in _spoken(tx, waiting.values())}
+    fresh = {episode.id: episode for episode in _shown(tx, waiting.values(), steps=True)}
     newest = max(episode.end_at for episode in waiting.values()) + _INSTANT
-    before = {episode.id: episode for episode in _before(tx, newest)}
+    steps = any(_of_steps(tx, {episode.thread_id for episode in fresh.values()}).values())
+    before = {episode.id: episode for episode in _before(tx, newest, steps=steps)}
     chosen = _affordable({**fresh, **before}.values())
     unread = fresh.keys() - {episode.id for episode in chosen}
     window = MiningWindow(left={ref for ref, episode in waiting.items() if episode.id in unread})
     read = _read(tx, chosen)
-    for episode in sorted(chosen, key=lambda e: (e.start_at, e.thread_id, e.first_seq)):
-        cut = list(turns(read[episode.id]))
-        begins = {o.seq: TurnRef(o.thread_id, turn.first_seq) for turn in cut for o in turn.observations}
-        actions = actions_of(read[episode.id], begins)
-        window.courses.append(Course(episode.id, tuple(actions)))
-        window.exchanges.extend(exchanges_of(cut, episode.id, actions))
-    return window
+    ordered = sorted(chosen, key=lambda e: (e.start_at, e.thread_id, e.first_seq))
+    courses, exchanges = courses_of([(episode.id, read[episode.id]) for episode in ordered])
+    return replace(window, courses=courses, exchanges=exchanges)
 
 
-def _before(tx: Transaction, until: datetime) -> Iterator[Episode]:
-    """Yield episodes of conversations, newest first; long runs of an agent between them are passed over."""
+def _before(tx: Transaction, until: datetime, *, steps: bool) -> Iterator[Episode]:
+    """Yield episodes, newest first.
+
+    Where only conversations wait, long runs of an agent between them are passed over.
+    """
     for _ in range(PAGES):
         page = tx.episodes.list(limit=WINDOW, before=until)
-        yield from _spoken(tx, page)
+        yield from _shown(tx, page, steps=steps)
         if len(page) < WINDOW:
             return
         until = page[-1].end_at
@@ -307,22 +304,22 @@ def _read(tx: Transaction, episodes: Sequence[Episode]) -> Mapping[UUID, Sequenc
     return read
 
 
-def _spoken(tx: Transaction, episodes: Iterable[Episode]) -> Iterator[Episode]:
-    """Yield the episodes of conversations that are not suppressed.
+def _of_steps(tx: Transaction, threads: Iterable[UUID]) -> dict[UUID, bool]:
+    """Tell of each thread whether it is of an agent's steps, or gone."""
+    return {
+        identity: (thread := tx.threads.get(identity)) is None or thread.modality == STEP
+        for identity in threads
+    }
 
-    An agent's steps have neither turns nor tool calls.
-    """
-    steps: dict[UUID, bool] = {}
+
+def _shown(tx: Transaction, episodes: Iterable[Episode], *, steps: bool) -> Iterator[Episode]:
+    """Yield the episodes that are not suppressed: those of conversations, with `steps` of an agent's too."""
     supplied_episodes = list(episodes)
+    passed = {} if steps else _of_steps(tx, {one.thread_id for one in supplied_episodes})
     spans = [span_of(tx, e.thread_id, e.first_seq, e.last_seq) for e in supplied_episodes]
     suppressed = tx.upkeep.touched([MarkKind.SUPPRESSED], spans) if spans else {}
     for place, episode in enumerate(supplied_episodes):
-        if place in suppressed:
-            continue
-        if episode.thread_id not in steps:
-            thread = tx.threads.get(episode.thread_id)
-            steps[episode.thread_id] = thread is None or thread.modality == STEP
-        if not steps[episode.thread_id]:
+        if place not in suppressed and not passed.get(episode.thread_id):
             yield episode
 
 

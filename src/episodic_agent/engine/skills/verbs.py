@@ -92,10 +92,19 @@ def find_skill(tx: Transaction, name: str) -> StoredSkill:
             return skill
     active = tx.knowledge.skills(state=SkillState.ACTIVE)
     for stored_skill in active:
-        if stored_skill.skill.name.casefold() == name.strip().casefold():
+        if _typed(stored_skill.skill.name) == _typed(name):
             return stored_skill
     known = "; ".join(kept.skill.name for kept in active[:NAMED]) or "none yet"
     raise NotFound(f"no skill {name!r} in this memory; skills: {known}")
+
+
+def _typed(name: str) -> str:
+    """Return a name as it is compared: what a keyboard lacks and how a sentence ends make no difference.
+
+    >>> _typed("What's the weather in …?") == _typed("what's the weather in ...")
+    True
+    """
+    return name.replace("...", "…").casefold().strip(" .?!")
 
 
 def use(tx: Transaction, name: str, at: datetime, decision: UUID, *, success: bool) -> StoredSkill:

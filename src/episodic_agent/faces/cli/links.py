@@ -214,7 +214,7 @@ def skills(
     table.add_column("description", overflow="fold")
     for card in cards[:limit]:
         skill = card.skill
-        counts = (f"{card.confidence:.2f}", str(skill.frequency), str(skill.uses))
+        counts = (_sure(card), str(skill.frequency), str(skill.uses))
         table.add_row(skill.name, skill.kind.value, *counts, skill.description)
     out().print(table)
     say_more(len(cards), limit)
@@ -265,6 +265,13 @@ def forget(app: App, name: str, user: str | None, as_json: bool) -> None:
     _tell_skill(card, f"{card.skill.name} is forgotten", as_json=as_json)
 
 
+def _sure(card: "SkillCard") -> str:
+    """Return today's confidence, with what it was before idle time was taken off it."""
+    before = card.skill.confidence
+    idle = f" (was {before:.3f})" if round(before - card.confidence, 3) else ""
+    return f"{card.confidence:.3f}{idle}"
+
+
 def _record(card: "SkillCard") -> dict[str, object]:
     return {name: value for name, value in card.record.items() if name != "evidence"}
 
@@ -276,6 +283,14 @@ def _tell_skill(card: "SkillCard", text: str, *, as_json: bool) -> None:
         say(text)
 
 
+def _since(card: "SkillCard") -> str:
+    """Say what made today's confidence of the one when judged."""
+    skill = card.skill
+    served = f"{skill.successes} of {plural(skill.uses, 'use')} served" if skill.uses else "not used yet"
+    seen = f"last seen or used on {skill.last_used:%Y-%m-%d}" if skill.last_used is not None else ""
+    return ", ".join(part for part in (served, seen) if part)
+
+
 def _print_skill(card: "SkillCard") -> None:
     table = Table(box=None, show_header=False)
     table.add_column(style="bold")
@@ -283,7 +298,8 @@ def _print_skill(card: "SkillCard") -> None:
     shown = {k: v for k, v in card.record.items() if k not in ("evidence", "checks")}
     for name, value in shown.items():
         lines = "\n".join(map(str, value)) if isinstance(value, list) else value
-        table.add_row(name, "" if lines is None else str(lines))
+        if lines not in (None, ""):
+            table.add_row(name, str(lines))
     table.add_row("evidence", plural(len(card.skill.evidence), "turn"))
     if card.decision is not None:
         failed = [name for name, held in card.skill.checks.items() if not held]
@@ -291,4 +307,5 @@ def _print_skill(card: "SkillCard") -> None:
         count, score = card.decision.features["count"], card.decision.score
         passed = f"seen {plural(round(count), 'time')} when judged, checks passed: {checks}"
         table.add_row("why", f"{passed}; {score:.3f} > {card.decision.threshold}")
+        table.add_row("today", f"{_sure(card)}, {_since(card)}")
     out().print(table)
