@@ -147,3 +147,20 @@ def test_sentences_end_at_stops_and_line_breaks() -> None:
 def test_sentences_lose_nothing_but_white_space(text: str) -> None:
     repaired, _ = repair(text)
     assert "".join("".join(sentences(repaired)).split()) == "".join(repaired.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Er ist vom 16. bis 20. März weg. Gut.", ["Er ist vom 16. bis 20. März weg.", "Gut."]),
+        ("Wir kommen am 5. Mai. Bis dann.", ["Wir kommen am 5. Mai.", "Bis dann."]),
+        ("Der 2. Weltkrieg war lang. Ja.", ["Der 2. Weltkrieg war lang.", "Ja."]),
+        ("Am 16. 3. kommt er. Gut.", ["Am 16. 3. kommt er.", "Gut."]),
+        ("Den 2. verdenskrig var lang. Ja.", ["Den 2. verdenskrig var lang.", "Ja."]),
+        ("I was born in 1990. Then we moved.", ["I was born in 1990.", "Then we moved."]),
+        ("It costs 20. Fine.", ["It costs 20.", "Fine."]),
+        ("I am 20. Then I left.", ["I am 20.", "Then I left."]),
+    ],
+)
+def test_an_ordinal_ends_no_sentence_and_a_number_does(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected

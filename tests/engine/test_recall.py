@@ -391,3 +391,24 @@ def test_meaning_alone_finds_what_shares_no_word(open_memory: OpenMemory) -> Non
     assert not recall.abstained
     assert "cello" in recall.observations[0].observation.text
     assert (recall.observations[0].legs["lexical"], recall.observations[0].legs["dense"] > 0) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Kommt Onkel Rolf zum Geburtstag?", ""),
+        ("Kommt Rolf zum Geburtstag?", ""),
+        ("Will anybody from school travel to Atlantis?", "'Atlantis' is never mentioned here"),
+        ("Did Quentin ever visit Atlantis?", "'Quentin' and 'Atlantis' are never mentioned here"),
+    ],
+)
+def test_only_what_nobody_mentioned_is_said_never_to_be_mentioned(
+    open_memory: OpenMemory, question: str, said: str
+) -> None:
+    user = mine(open_memory())
+    for minute, text in enumerate(("Uncle Rolf rents a van.", "Uncle Rolf drives it to Altona.", "Right.")):
+        user.add([{"name": "Lena", "content": text, "timestamp": f"2024-05-01T10:{minute:02}:00Z"}])
+    recall = user.search(question)
+    assert recall.abstained
+    (note,) = [one for one in recall.notes if one.startswith("nothing relevant")]
+    assert note.endswith(f"; {said}" if said else "is needed")

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal, TypeAlias, get_args
 
 from episodic_agent.core.context.quoting import harmless
+from episodic_agent.core.episodes.repeats import summary_beside
 from episodic_agent.core.facts.speakers import as_prompted
 from episodic_agent.core.language import excerpt, plural, tokens
 
@@ -175,6 +176,5 @@ def _untold(episode: RetrievedEpisode, query: str) -> list[tuple[str, str]]:
 
 def _block(head: str, episode: RetrievedEpisode, now: datetime) -> str:
     when = f"**When:** {episode.start_at:%Y-%m-%d %H:%M} UTC ({ago(episode.end_at, now)})"
-    return "\n".join(
-        [head, when, *([f"**Summary:** {harmless(episode.summary)}"] if episode.summary else [])]
-    )
+    summary = summary_beside(episode.title, episode.summary)
+    return "\n".join([head, when, *([f"**Summary:** {harmless(summary)}"] if summary else [])])

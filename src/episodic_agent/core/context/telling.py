@@ -15,7 +15,7 @@
     - {sentence}
 
     Current question: {message}
-    (Continuing from previous thread after {gap} break)
+    (Continuing from previous thread after {gap} break: {title})
 
 Lines of all blocks compete for the tokens: each has a worth, the best are taken until nothing fits. What was
 said earlier stands in the order of time under its date; what one sitting's line answers stands with its
@@ -52,6 +52,7 @@ LONGEST: Final = 60  # tokens of one quoted text; of a longer one its best sente
 _ROOMY: Final = 1.3  # a text so much longer is not cut
 _LONG_SESSION: Final = 3.0
 _NAME: Final = 40  # characters of a speaker's name
+_TITLE: Final = 80  # characters of the title of what is gone on from
 _MESSAGE_SHARE: Final = 0.5  # of the budget, for a message that does not fit anyway
 _SAID_BEFORE: Final = 0.9  # share of a text's terms that a fact holds: it adds nothing
 
@@ -101,13 +102,14 @@ class QuotedText:
 
 @dataclass(frozen=True, slots=True)
 class Continued:
-    """The thread a new one goes on from, and when that was last active."""
+    """The thread a new one goes on from, when that was last active, and what it is called ("": unsaid)."""
 
     thread_id: UUID
     last_seq: int
     last_at: datetime
     began: datetime
     uncertain: bool = False
+    title: str = ""
 
 
 def floor(top: float, budget: int) -> float:
@@ -201,7 +203,10 @@ def _ending(frame: ContextPhrases, message: str, max_tokens: int) -> str:
 def _going_on(frame: ContextPhrases, continued: Continued) -> str:
     gap = break_words(continued.began - continued.last_at, frame)
     form = frame.maybe_continuing if continued.uncertain else frame.continuing
-    return form.replace("{}", gap)
+    line = form.replace("{}", gap)
+    title = quoted(continued.title, _TITLE)
+    # the founding document's line ends in a bracket in every language: what is gone on from stands before it
+    return f"{line[:-1]}: {title}{line[-1]}" if title else line
 
 
 def _chosen(

@@ -10,6 +10,13 @@ from episodic_agent.core.language.terms import tokens
 from episodic_agent.data import texts
 
 _ORDINAL: Final = re.compile(r"\b\d{1,2}\.\s*$")
+_DAY_OR_MONTH: Final = re.compile(r"\s*\d{1,2}\.")  # the 3. of "16. 3."
+# German words before an ordinal and a noun, which has a capital: "der 2. Weltkrieg"; "I am 20." is none
+_BEFORE_ORDINAL: Final = re.compile(
+    r"(?i)\b(?:der|die|das|den|dem|des|im|vom|zum|zur|beim|ins|fürs|(?<!\bi )am"
+    r"|jede[rmns]?|(?:m|s|d)?ein(?:e[rmns]?)?"
+    r"|ihr(?:e[rmns]?)?|unser(?:e[rmns]?)?|bis|ab|seit) \d{1,2}\.\s*$"
+)
 _LOOKED_AT: Final = 1_000_000  # characters of a text an excerpt is taken from: a third of a second
 
 _BY_SCRIPT: Final = {
@@ -38,6 +45,8 @@ def sentences(text: str, language: str | None = None) -> list[str]:
     ['Dr. Lee came.', 'We spoke!', '- first point']
     >>> sentences("Die Miete ist am 3. April fällig. Danke.")
     ['Die Miete ist am 3. April fällig.', 'Danke.']
+    >>> sentences("Urlaub ist vom 16. bis 20. März. Der 2. Weltkrieg. It costs 20. Fine.")
+    ['Urlaub ist vom 16. bis 20. März.', 'Der 2. Weltkrieg.', 'It costs 20.', 'Fine.']
     """
     code = language or _BY_SCRIPT.get(script(text), "en")
     segment = _segmenter()
@@ -51,14 +60,23 @@ def sentences(text: str, language: str | None = None) -> list[str]:
 
 
 def _joined_at_ordinals(pieces: Iterable[str], language: str) -> list[str]:
-    """Join what an ordinal tore apart: "3." and "April" anywhere, in German "fürs 1." and "Quartal"."""
+    """Join what an ordinal tore apart: "16." and "bis", "3." and "April", "fürs 1." and "Quartal"."""
     joined: list[str] = []
     for piece in pieces:
-        if joined and _ORDINAL.search(joined[-1]) and (language == "de" or _begins_with_a_month(piece)):
+        if joined and _ORDINAL.search(joined[-1]) and (language == "de" or _continues(joined[-1], piece)):
             joined[-1] += piece
         else:
             joined.append(piece)
     return joined
+
+
+def _continues(before: str, piece: str) -> bool:
+    """Tell whether a sentence goes on behind an ordinal, whatever language it is in."""
+    start = piece.lstrip()[:1]
+    small = start.isalpha() and start == start.lower() != start.upper()
+    if small or _DAY_OR_MONTH.match(piece) or _begins_with_a_month(piece):
+        return True
+    return _BEFORE_ORDINAL.search(before) is not None
 
 
 def _begins_with_a_month(piece: str) -> bool:

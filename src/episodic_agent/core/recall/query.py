@@ -45,7 +45,9 @@ _NOUNS_CAPITALISED: Final = frozenset({"de", "lb"})
 _GERMAN: Final = frozenset(
     {
         "der", "das", "und", "ist", "wann", "wer", "wie", "ich", "eine", "einen", "wir", "nicht", "habe",
-        "wurde",
+        "wurde", "zum", "zur", "vom", "beim", "kommt", "für", "nach", "auf", "sind", "wird", "werden",
+        "haben", "hatte", "welche", "welcher", "welches", "welchen", "warum", "wieso", "wohin", "woher",
+        "wem", "wen", "mein", "meine", "meinen", "unser", "unsere", "einem", "einer",
     }
 )  # fmt: skip
 # What a question with an expression of time is made of beside its content; stems, as `tokens` gives them.
@@ -67,9 +69,10 @@ class Query:
     `content` are the terms without those of an expression of time and without the owner's name. `speakers`
     are actors asked about, as they are stored; `parts` are the terms of each question when several are
     asked; `order` prefers the last or first times. `names` are proper names that are no actor's: one that
-    nothing here holds was never mentioned. `anonymous`: only roles spoke, so one of them may be the asker's.
-    `places` are the keys of known places named, `place_terms` the terms that name them (no `content`), and
-    `place_alone` says that nothing else is asked but perhaps a time.
+    nothing here holds was never mentioned; `written` are they as they stand in the question. `anonymous`:
+    only roles spoke, so one of them may be the asker's. `places` are the keys of known places named,
+    `place_terms` the terms that name them (no `content`), and `place_alone` says that nothing else is
+    asked but perhaps a time.
     """
 
     text: str
@@ -84,6 +87,7 @@ class Query:
     language: str | None = None
     order: Order | None = None
     names: tuple[Name, ...] = ()
+    written: tuple[str, ...] = ()
     anonymous: bool = False
     places: tuple[str, ...] = ()
     place_terms: tuple[str, ...] = ()
@@ -130,6 +134,7 @@ def analyse(
     if there.places:  # their names are nobody's, and met by where something was, not by words
         bare, _ = _addressed(there.rest, (*actors, owner) if owner else actors)
         besides = besides.union(tokens(there.words, language))
+    names = _proper_names(bare, language)
     return Query(
         text=text,
         dense_text=dense,
@@ -140,7 +145,8 @@ def analyse(
         speakers=frozenset(asked),
         time=time,
         order=read_order(text),
-        names=_proper_names(bare, language),
+        names=tuple(names),
+        written=tuple(names.values()),
         anonymous=not named and all(fold(actor) in _ROLES for actor in actors),
         script=script(text),
         language=language,
@@ -169,25 +175,25 @@ def _calendar(time: TimeQuery, utc_offset: timedelta | None) -> frozenset[str]:
     return _ABOUT_TIME.union(*(date_words(moment, utc_offset) for moment in ends))
 
 
-def _proper_names(text: str, language: str | None) -> tuple[Name, ...]:
-    """Return the runs of capitalised words inside sentences, actors' names being "you" by now.
+def _proper_names(text: str, language: str | None) -> Mapping[Name, str]:
+    """Return the runs of capitalised words inside sentences as written, actors' names being "you" by now.
 
     Nothing where capitals do not tell: German nouns, titles. Months and weekdays are time, not names.
     """
     inside = re.findall(_INSIDE, text)
     capital = [word[0].isupper() for word in inside]
     if not any(capital) or 5 * sum(capital) > 4 * len(inside) > 12:
-        return ()
+        return {}
     if language in _NOUNS_CAPITALISED or (language is None and not _GERMAN.isdisjoint(words(text))):
-        return ()
-    runs: list[list[tuple[str, ...]]] = [[]]
+        return {}
+    runs: list[list[tuple[tuple[str, ...], str]]] = [[]]
     for word, upper in zip(inside, capital, strict=True):
         terms = tuple(tokens(word, language)) if upper else ()
         if terms and _days_and_months().isdisjoint(terms):
-            runs[-1].append(terms)
+            runs[-1].append((terms, word))
         elif runs[-1]:
             runs.append([])
-    return tuple(dict.fromkeys(tuple(run) for run in runs if run))
+    return {tuple(terms for terms, _ in run): " ".join(word for _, word in run) for run in runs if run}
 
 
 @lru_cache(maxsize=1)

@@ -24,7 +24,14 @@ from episodic_agent.engine.context.prompting import prompt, source_of
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.links.linked import Near, NearThread, chosen, links_of, on_both_sides
 from episodic_agent.engine.scoped import named_thread
-from episodic_agent.engine.threads.recounting import Asking, Recounted, SummaryOf, mention, recount
+from episodic_agent.engine.threads.recounting import (
+    Asking,
+    Recounted,
+    SummaryOf,
+    mention,
+    recount,
+    said_by,
+)
 from episodic_agent.engine.threads.resolving import Placement
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.errors import InvalidInput, ProviderError
@@ -122,13 +129,18 @@ class ContextRequest:
 
 @dataclass(frozen=True, slots=True)
 class _Current:
-    """The message's thread: `before` is the message's seq where it is stored, `at` when it was said."""
+    """The message's thread: `before` is the seq from which on nothing counts, `at` when it was said.
+
+    That is the message's own where it is stored, and that of what was said after it where its caller dated
+    it; `past` tells that something was.
+    """
 
     thread: Thread | None
     explicit: bool
     at: datetime
     before: int | None = None
     notes: tuple[str, ...] = ()
+    past: bool = False
 
 
 class Contexts:
@@ -167,6 +179,7 @@ class Contexts:
                 language=deps.language,
                 summary_of=self._summary_of,
                 visibility=visibility,
+                until=request.at,
             )
             if request.form == "seed-002":
                 context = self._assembled(tx, request, current, asking)
@@ -210,9 +223,11 @@ class Contexts:
             explicit = thread.explicit if message.channel is None else explicit
         if thread is None:
             return _Current(None, explicit, at)
-        last = _last(tx, thread)
+        end = None if request.at is None else said_by(tx, thread, request.at)
+        past = end is not None and end < tx.threads.frame(thread.id).next_seq
+        last = _last(tx, thread, end)
         if last is None or is_reply(last) or last.text != message.text:
-            return _Current(thread, explicit, at)
+            return _Current(thread, explicit, at, before=end if past else None, past=past)
         return _Current(thread, explicit, request.at or last.at, before=last.seq)
 
     def _assembled(
@@ -259,7 +274,15 @@ class Contexts:
         """Return the default form: what is known, this conversation, and what was said earlier."""
         thread, text = current.thread, request.message.text
         into = situation(
-            tx, text, asking.vector, current.at, thread, end=current.before, visibility=visibility
+            tx,
+            text,
+            asking.vector,
+            current.at,
+            thread,
+            end=current.before,
+            visibility=visibility,
+            until=request.at,
+            past=current.past,
         )
         written = prompt(
             tx,
@@ -270,6 +293,7 @@ class Contexts:
             max_tokens=request.max_tokens,
             visibility=visibility,
             policy=FIRST if request.form == FIRST else RIVALS,
+            called=lambda one: mention(tx, one, asking).background.title,
         )
         lines = written.context.text.split("\n")
         items = [
@@ -306,7 +330,9 @@ class Contexts:
             direct = [Near(*one) for one in foreseen]
         else:
             direct = []
-        return chosen(tx, direct, own, explicit=current.explicit, most=MOST_LINKED)
+        near = chosen(tx, direct, own, explicit=current.explicit, most=MOST_LINKED)
+        until = request.at
+        return near if until is None else [one for one in near if one.thread.created_at <= until]
 
 
 def read_request(
@@ -362,9 +388,9 @@ def _begun_by(tx: Transaction, message: Item) -> Thread | None:
     return None
 
 
-def _last(tx: Transaction, thread: Thread) -> Observation | None:
-    """Return a thread's last observation, unless it is erased."""
-    end = tx.threads.frame(thread.id).next_seq
+def _last(tx: Transaction, thread: Thread, end: int | None = None) -> Observation | None:
+    """Return a thread's last observation (before a seq), unless it is erased."""
+    end = tx.threads.frame(thread.id).next_seq if end is None else end
     observations = tx.observations.read(thread.id, end - 1, end - 1) if end else ()
     return observations[-1] if observations else None
 

@@ -44,7 +44,7 @@ PAUSE: Final = timedelta(minutes=30)  # begins a new sitting inside one thread
 ASSISTANT: Final = "assistant"
 TOOL: Final = "tool"
 AGENT: Final = "agent"
-_SEVERAL: Final = 2  # people, of whom each is named
+SEVERAL: Final = 2  # people, of whom each is named
 _SKIPS: Final = 24  # messages between two candidates of one sitting
 _FIGURE: Final = re.compile(r"\d")
 _QUESTION_MARKS: Final = ("?", "？", "؟")
@@ -56,7 +56,9 @@ Floats = npt.NDArray[np.float64]
 class Situation:
     """What a message is said into: its thread with what went before it there, oldest first.
 
-    `sitting` is the part of `before` that is one stretch of talk with the message.
+    `sitting` is the part of `before` that is one stretch of talk with the message. `place` is the seq
+    its part of the thread is found by: its own, or of what stands before it, -1 where nothing does; None
+    where it would stand behind the thread's last.
     """
 
     text: str
@@ -67,6 +69,7 @@ class Situation:
     end: int  # the seq from which on nothing counts
     before: Sequence[Observation]
     sitting: Sequence[Observation]
+    place: int | None = None
 
 
 def situation(
@@ -78,8 +81,13 @@ def situation(
     *,
     end: int | None,
     visibility: Visibility,
+    until: datetime | None = None,
+    past: bool = False,
 ) -> Situation:
-    """Read what goes before a message in its thread."""
+    """Read what goes before a message in its thread: nothing that was said after `until`.
+
+    `past` tells that the thread has gone on since.
+    """
     if thread is None:
         return Situation(text, vector, at, None, None, 0, (), ())
     number = tx.threads.number(thread.id)
@@ -87,12 +95,14 @@ def situation(
     last = last if end is None else min(end, last)
     read = tx.observations.read(thread.id, max(0, last - OWN), last - 1) if last else ()
     before = [item for item in visibility.visible(number, read) if not is_echo(item)]
+    before = [item for item in before if until is None or item.at <= until]
     first = len(before)
     following = at
     while first and following - before[first - 1].at <= PAUSE:
         first -= 1
         following = before[first].at
-    return Situation(text, vector, at, thread, number, last, before, before[first:])
+    place = last - 1 if past else end
+    return Situation(text, vector, at, thread, number, last, before, before[first:], place)
 
 
 def gathered(
@@ -131,7 +141,7 @@ def gathered(
         first = np.argsort(-worths, kind="stable")[:READ_AGAIN]
         worths[first] += statement_worth(vectors=legs.vectors) * states([texts[row] for row in first])
     added = dict(linked) if policy != RIVALS else {}  # there a link is one of the features
-    people = {item.actor for item in texts if not is_reply(item)}
+    several = len(people(now, texts)) >= SEVERAL
     quotes = [
         QuotedText(
             Block.BEFORE,
@@ -143,7 +153,7 @@ def gathered(
             item.seq,
             as_lived(item, item.at),
             float(worth) + added.get(item.thread_id, 0.0),
-            speaker=replier(item) or ("" if len(people) < _SEVERAL else item.actor),
+            speaker=replier(item) or (item.actor if several else ""),
             reply=is_reply(item),
             sitting=int(part),
         )
@@ -170,6 +180,11 @@ def _newest_rounds(quotes: Sequence[QuotedText], texts: Sequence[Observation]) -
         worth = max(quote.worth, other.worth)
         newest[key] = replace(max(other, quote, key=lambda one: (one.at, one.first_seq)), worth=worth)
     return [*result, *newest.values()]
+
+
+def people(now: Situation, texts: Iterable[Observation]) -> frozenset[str]:
+    """Return who writes in a message's thread and in what may be told of other talk."""
+    return frozenset(item.actor for item in (*now.before, *texts) if not is_reply(item))
 
 
 def as_lived(observation: Observation, at: datetime) -> datetime:

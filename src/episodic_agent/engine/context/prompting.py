@@ -3,7 +3,8 @@
 Everything is read in the caller's transaction; `core/context/telling.py` chooses and writes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
@@ -16,6 +17,7 @@ from episodic_agent.core.context.frames import frame_for
 from episodic_agent.core.context.relevance import RIVALS
 from episodic_agent.core.context.telling import LONGEST, SHARES, Block, Continued, QuotedText, tell
 from episodic_agent.core.context.tokens import estimate
+from episodic_agent.core.episodes.repeats import title_beside, unsaid
 from episodic_agent.core.facts.quoting import is_quotation
 from episodic_agent.core.facts.speakers import as_prompted
 from episodic_agent.core.identity import episode_id
@@ -25,14 +27,22 @@ from episodic_agent.core.skills import SkillState, present_confidence
 from episodic_agent.core.skills.requests import fit
 from episodic_agent.core.threads import is_reply
 from episodic_agent.engine.chains.ancestry import parents_above
-from episodic_agent.engine.context.gathering import Situation, as_lived, gathered, link_worth, replier
+from episodic_agent.engine.context.gathering import (
+    SEVERAL,
+    Situation,
+    as_lived,
+    gathered,
+    link_worth,
+    people,
+    replier,
+)
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.links.linked import NearThread, on_both_sides
 from episodic_agent.engine.recall.facts import best_facts, replaced_words
-from episodic_agent.engine.threads.session_records import declared, session_at
+from episodic_agent.engine.threads.session_records import SessionFacts, declared, session_at
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import Transaction, ref_of
-from episodic_agent.schemas import Episode, Observation, Thread
+from episodic_agent.schemas import Episode, Observation, Section, Thread
 from episodic_agent.schemas.contexts import Context, ContextItem
 from episodic_agent.schemas.facts import Category, Fact
 
@@ -80,8 +90,12 @@ def prompt(
     max_tokens: int,
     visibility: Visibility,
     policy: str = RIVALS,
+    called: Callable[[Thread], str],
 ) -> Prompt:
-    """Return the default context of a message, by what it is said into."""
+    """Return the default context of a message, by what it is said into.
+
+    `called` gives the title of a thread that it may go on from.
+    """
     facts, proofs = _known(tx, deps, current, visibility, policy)
     here = _here(current, max_tokens)
     number = current.number or 0
@@ -97,9 +111,10 @@ def prompt(
         earlier, stored = gathered(
             tx, deps, current, linked=linked, apart=apart, visibility=visibility, shown=shown, policy=policy
         )
+    here = _named(here, people(current, stored.values()))
     if policy == RIVALS:
         facts = _bearing(facts, earlier)
-    session = _session(tx, deps, current, visibility)
+    session = _session(tx, deps, current, visibility, [item.text for item in here])
     earlier = _not_replaced(tx, current, earlier, stored)
     skills = _skills(tx, deps, current, visibility)
     lines = [*facts, *skills, *session, *here, *earlier]
@@ -109,7 +124,7 @@ def prompt(
         current.text,
         lines,
         max_tokens=max_tokens,
-        continued=None if explicit else _continued(current, near),
+        continued=None if explicit else _continued(current, near, called),
         asked=asked,
         language=deps.language,
         policy=policy,
@@ -161,10 +176,10 @@ def _bearing(facts: Sequence[QuotedText], earlier: Sequence[QuotedText]) -> list
     return result
 
 
-def _named(lines: Sequence[QuotedText]) -> list[QuotedText]:
-    """Return lines with speakers only where several people speak."""
-    people = {item.speaker for item in lines if not item.reply}
-    return [replace(item, speaker="") if len(people) <= 1 and not item.reply else item for item in lines]
+def _named(lines: Sequence[QuotedText], writing: AbstractSet[str]) -> list[QuotedText]:
+    """Return lines with speakers only where several people write, here or in what is told beside it."""
+    several = len(writing) >= SEVERAL
+    return [item if several or item.reply else replace(item, speaker="") for item in lines]
 
 
 def _here(now: Situation, max_tokens: int) -> list[QuotedText]:
@@ -181,7 +196,7 @@ def _here(now: Situation, max_tokens: int) -> list[QuotedText]:
     last = list(now.before[-max(HERE, count) :])
     if last and len(now.before) > len(last) and is_reply(last[0]):
         last = last[1:]
-    quotes = [
+    return [
         QuotedText(
             Block.HERE,
             LineKind.PAIR,
@@ -198,24 +213,26 @@ def _here(now: Situation, max_tokens: int) -> list[QuotedText]:
         for place, item in enumerate(reversed(last))
         if item.text.strip() and not (place == 0 and item.text == now.text)
     ]
-    return _named(quotes)
 
 
-def _continued(now: Situation, near: Sequence[NearThread]) -> Continued | None:
+def _continued(
+    now: Situation, near: Sequence[NearThread], called: Callable[[Thread], str]
+) -> Continued | None:
     """Return the most recent linked thread that ended before this one began.
 
     Only as this one begins: after a first exchange it is its own words that a message goes on with.
     """
     if any(is_reply(item) for item in now.sitting):
         return None
-    began = now.at if now.thread is None else now.thread.created_at
+    began = now.at if now.thread is None else min(now.at, now.thread.created_at)
     if now.before:
         began = min(began, now.before[0].at)
     ended = [item for item in near if item.thread.last_activity_at <= began]
     if not ended:
         return None
     last = max(ended, key=lambda item: (item.thread.last_activity_at, item.thread.id))
-    return Continued(last.thread.id, 0, last.thread.last_activity_at, began, last.uncertain)
+    title, at = called(last.thread), last.thread.last_activity_at
+    return Continued(last.thread.id, 0, at, began, last.uncertain, title) if title.strip() else None
 
 
 def _not_replaced(
@@ -239,7 +256,7 @@ def _skills(tx: Transaction, deps: Deps, now: Situation, visibility: Visibility)
     fitting.sort(key=lambda row: (-row[0], -row[1], row[2].id))
     quotes: list[QuotedText] = []
     for share, sure, stored in fitting[:MOST_SKILLS]:
-        source = _shown_turn(tx, stored.id, visibility)
+        source = _shown_turn(tx, stored.id, now, visibility)
         if source is None:
             continue
         text = " → ".join([stored.skill.description, *stored.skill.steps])
@@ -249,8 +266,8 @@ def _skills(tx: Transaction, deps: Deps, now: Situation, visibility: Visibility)
     return quotes
 
 
-def _shown_turn(tx: Transaction, skill: UUID, visibility: Visibility) -> Observation | None:
-    """Return the newest shown message that begins a turn which shows the skill."""
+def _shown_turn(tx: Transaction, skill: UUID, now: Situation, visibility: Visibility) -> Observation | None:
+    """Return the newest shown message, said by now, that begins a turn which shows the skill."""
     turns = tx.knowledge.evidence(skill)[-_TURNS:]
     numbers = {thread: tx.threads.number(thread) for thread in {turn.thread_id for turn in turns}}
     refs = {ref_of(numbers[turn.thread_id], turn.seq): turn for turn in turns}
@@ -260,30 +277,59 @@ def _shown_turn(tx: Transaction, skill: UUID, visibility: Visibility) -> Observa
         for ref, turn in refs.items()
         if ref not in hidden
         for observation in tx.observations.read(turn.thread_id, turn.seq, turn.seq)
+        if observation.at <= now.at
     ]
     return max(read, key=lambda item: (item.at, item.seq), default=None)
 
 
-def _session(tx: Transaction, deps: Deps, now: Situation, visibility: Visibility) -> list[QuotedText]:
+def _session(
+    tx: Transaction, deps: Deps, now: Situation, visibility: Visibility, told: Sequence[str]
+) -> list[QuotedText]:
     """Return what the session before this one came to: its summary, outcome and decisions.
 
-    Where a session grew into several parts, both the part before and the session before are told.
+    `told` are texts that stand in this conversation: they are not said again. Where a session grew into
+    several parts, both the part before and the session before are told.
     """
-    section = None if now.thread is None else tx.threads.section(now.thread.id)
+    if now.thread is None or now.place == -1:
+        return []
+    section = tx.threads.section(now.thread.id, now.place)
     if section is None:
         return []
     above, session = parents_above(tx, [section.episode_id]), session_at(tx, section)
+    if session is None and now.before and not now.sitting and now.place != now.end:
+        return []  # after a pause the session before is the one whose last messages stand here
     parents = [above.get(section.episode_id)]
     if session is not None and section.episode_id != session.episode_id:
         parents.append(above.get(session.episode_id))
     named = [one for one in dict.fromkeys(parents) if one is not None]
-    episodes = tx.episodes.get(named)
-    shown = [episodes[one] for one in named if one in episodes and not visibility.why_episode(episodes[one])]
-    return [quote for one in shown for quote in _session_quote(tx, deps, now, visibility.worded(one))]
+    stored = tx.episodes.get(named)
+    episodes = [stored[one] for one in named if one in stored]
+    shown = [
+        one
+        for one in episodes
+        if one.end_at <= now.at
+        and _goes_before(tx, one, section, session)
+        and not visibility.why_episode(one)
+    ]
+    return [quote for one in shown for quote in _session_quote(tx, deps, now, visibility.worded(one), told)]
 
 
-def _session_quote(tx: Transaction, deps: Deps, now: Situation, episode: Episode) -> list[QuotedText]:
-    summary = _came_to(tx, episode, now, deps.language)
+def _goes_before(tx: Transaction, parent: Episode, section: Section, session: SessionFacts | None) -> bool:
+    """Tell whether an episode is what a part goes on from, or the part just before it in its thread.
+
+    What a part of a running thread is like somewhere further up in it is not the session before: that was
+    another.
+    """
+    if session is not None or parent.thread_id != section.thread_id:
+        return True
+    before = tx.threads.section(section.thread_id, section.first_seq - 1) if section.first_seq else None
+    return before is not None and before.episode_id == parent.id
+
+
+def _session_quote(
+    tx: Transaction, deps: Deps, now: Situation, episode: Episode, told: Sequence[str]
+) -> list[QuotedText]:
+    summary = _came_to(tx, episode, now, deps.language, told)
     if not summary:
         return []
     first, last = episode.first_seq, max(episode.first_seq, episode.last_seq)
@@ -294,14 +340,23 @@ def _session_quote(tx: Transaction, deps: Deps, now: Situation, episode: Episode
     return [source]
 
 
-def _came_to(tx: Transaction, episode: Episode, now: Situation, language: str | None) -> str:
+def _came_to(
+    tx: Transaction, episode: Episode, now: Situation, language: str | None, told: Sequence[str]
+) -> str:
     asked = [item.text for item in now.before if not is_reply(item)]
     frame = frame_for(now.text, asked, language)
     metadata = declared(tx, episode)
     encoded = read_metadata(episode.metadata)
     outcome = metadata.outcome if metadata.outcome != UNKNOWN else encoded.outcome
     decided = metadata.key_decisions or encoded.key_decisions
-    parts = [" ".join(part for part in (_sentence(episode.title), episode.summary) if part)]
+    said = unsaid(episode.summary, told, language)
+    # all of it stands below: its title would only say so again
+    title = (
+        _sentence(title_beside(episode.title, episode.summary, language))
+        if said or not episode.summary
+        else ""
+    )
+    parts = [" ".join(part for part in (title, said) if part)]
     if outcome != UNKNOWN:
         parts.append(frame.outcome.replace("{}", outcome) + ".")
     if decided:
@@ -346,8 +401,8 @@ def _known(
     quotes, used = [], []
     numbers = {item.thread_id: tx.threads.number(item.thread_id) for item in proofs.values()}
     for place, fact in enumerate(chosen):
-        proof = _proof(fact, proofs, numbers, visibility)
-        if proof is None or visibility.holds(fact.fact) or proof.at > now.at or not tokens(fact.fact):
+        proof = _proof(fact, proofs, numbers, now, visibility)
+        if proof is None or visibility.holds(fact.fact) or not tokens(fact.fact):
             continue
         used.append(proof)
         standing_line = place < len(standing[:MOST_STANDING])
@@ -374,10 +429,12 @@ def _proof(
     fact: Fact,
     proofs: Mapping[UUID, Observation],
     numbers: Mapping[UUID, int],
+    now: Situation,
     visibility: Visibility,
 ) -> Observation | None:
-    """Return the newest shown observation that proves a fact."""
+    """Return the newest shown observation, said by now, that proves a fact."""
     there = [proofs[e.observation_id] for e in fact.telling if e.observation_id in proofs]
+    there = [item for item in there if item.at <= now.at]
     refs = {ref_of(numbers[item.thread_id], item.seq): item for item in there}
     hidden = visibility.why(list(refs))
     shown = [item for ref, item in refs.items() if ref not in hidden]

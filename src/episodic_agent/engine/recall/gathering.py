@@ -77,7 +77,7 @@ class Gathered:
     `refs` and `candidates` run parallel, and so do `episodes` and `cards`, where an open frame has the number
     of its thread. `ceiling` is the BM25 score of an average document with every content word of the query;
     `unknown` says how much it tells, in [0, 1], that the query names somebody or something no observation
-    here holds.
+    here holds, and `never` what of that has no word that anything here holds, as it is written.
     `documents` is how many observations there are to search, hidden ones with them.
     """
 
@@ -88,6 +88,7 @@ class Gathered:
     ceiling: float
     unknown: float
     documents: int = 0
+    never: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,7 @@ class _Leg:
     average_length: float
     ceiling: float
     unknown: float
+    never: Sequence[str]  # names that have no word any document holds, as they are written
     named: float  # the ceiling of the words that name places
 
 
@@ -150,7 +152,9 @@ class Gatherer:
         top += surprise * ceiling(frequencies, statistics.documents, own.intersection(self._query.content))
         named = ceiling(frequencies, statistics.documents, self._query.place_terms)
         unknown = surprise if len(strangers) > self._query.anonymous else 0.0
-        return _Leg(weights, statistics.documents, statistics.average_length, top, unknown, named)
+        written = dict(zip(self._query.names, self._query.written, strict=True))
+        never = [written[one] for one in strangers if not any(_holds(word, frequencies) for word in one)]
+        return _Leg(weights, statistics.documents, statistics.average_length, top, unknown, never, named)
 
     def best_text(self, kind: str, limit: int) -> tuple[Refs, Floats]:
         """Return the best documents by words."""
@@ -215,7 +219,7 @@ class Gatherer:
         episodes = self._episode_arrays(cards, threads, now)
         leg = self._legs[OBSERVATIONS]
         top = leg.ceiling + leg.named
-        return Gathered(refs, candidates, episodes, cards, top, leg.unknown, leg.documents)
+        return Gathered(refs, candidates, episodes, cards, top, leg.unknown, leg.documents, leg.never)
 
     def _echoes(self, refs: Refs) -> set[int]:
         """Return which of these only repeat recalled text: in no index, they come as neighbours."""
@@ -532,11 +536,12 @@ def _place(ref: int) -> str:
 
 def _strangers(query: Query, frequencies: Mapping[str, int]) -> list[Name]:
     """Return the names of which some word occurs nowhere, in none of its forms."""
-    return [
-        name
-        for name in query.names
-        if any(not any(frequencies.get(term, 1) for term in word) for word in name)
-    ]
+    return [name for name in query.names if not all(_holds(word, frequencies) for word in name)]
+
+
+def _holds(word: Sequence[str], frequencies: Mapping[str, int]) -> bool:
+    """Tell whether a word occurs in some of its forms; one that is never counted may."""
+    return any(frequencies.get(term, 1) for term in word)
 
 
 def within(tx: Transaction, bounds: SearchBounds) -> Refs:

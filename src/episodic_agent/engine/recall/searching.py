@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from episodic_agent.core import recall as ranking
 from episodic_agent.core.chains.filters import EVERYTHING, MetadataFilter
+from episodic_agent.core.context.quoting import quoted
 from episodic_agent.core.context.retrieved import DETAILS, Detail, is_detailed
 from episodic_agent.core.language import words
 from episodic_agent.core.recall.policies import FUSING, SEED_003, policy_name
@@ -52,6 +53,7 @@ PLACE = "place"  # what answers a question for a place alone
 HIDDEN = "what there is to search here is suppressed or archived; ask with suppressed=True"
 SCENES = 256  # scopes of which a process remembers who speaks there
 PROOFS = 5  # observations shown with a hit
+_LONGEST_NAME = 60  # characters of one that a note says is never mentioned
 SEED_DIGITS = 7  # rank fusion's scores are small
 DIGITS = 6  # scores are rounded before they order anything, so that machines agree
 
@@ -433,7 +435,12 @@ def _detailed(tx: Transaction, recall: Recall, detail: Detail, now: datetime) ->
 
 def _why_nothing(trust: ranking.Confidence, gathered: Gathered, threshold: float) -> str:
     needed = f"nothing relevant: confidence {trust.answerable:.2f}, {threshold:g} is needed"
-    return f"{needed}; the question names what is never mentioned here" if gathered.unknown else needed
+    if not gathered.unknown or not gathered.never:
+        return needed
+    # of "Uncle Rolf", where somebody is called Rolf, that would be false
+    *others, last = [f"'{quoted(name, _LONGEST_NAME)}'" for name in gathered.never]
+    named = f"{', '.join(others)} and {last} are" if others else f"{last} is"
+    return f"{needed}; {named} never mentioned here"
 
 
 def _best(recall: Recall) -> Sequence[Hit]:

@@ -6,7 +6,7 @@ Reads only the end of a thread, so that a long one costs no more than a short on
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from itertools import chain
 from typing import Final, TypeAlias
 from uuid import UUID
@@ -36,6 +36,8 @@ _LATEST: Final = 24  # observations, where those turns are longer
 _READ: Final = 2_000  # characters of one observation
 _UNKNOWN: Final = 0.5
 _DAY: Final = 86_400.0
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_TICK: Final = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class Asking:
     """What the message brings: its vector (None without an embedder), its event time, and how to read both.
 
     `summary_of` gives a thread's summary, "" where it has none. What a `visibility` hides is not told.
+    `until`: the event time after which nothing is told, where the caller named one.
     """
 
     vector: Vector | None
@@ -61,6 +64,22 @@ class Asking:
     language: str | None = None
     summary_of: SummaryOf | None = None
     visibility: Visibility | None = None
+    until: datetime | None = None
+
+
+def said_by(tx: Transaction, thread: Thread, moment: datetime) -> int:
+    """Return the seq behind the last message of a thread that was said by an event time; 0 where none was.
+
+    What stands before it may have been said later, where messages came out of order.
+    """
+    end = tx.threads.frame(thread.id).next_seq
+    if thread.last_activity_at <= moment or not end:
+        return end
+    number = tx.threads.number(thread.id)
+    times = tx.index.times(np.arange(ref_of(number, 0), ref_of(number, end), dtype=np.int64))
+    missing = times == np.iinfo(np.int64).min  # erased
+    said = np.flatnonzero(~missing & (times <= (moment - _EPOCH) // _TICK))
+    return int(said[-1]) + 1 if len(said) else 0
 
 
 def recount(tx: Transaction, thread: Thread, asking: Asking, *, before: int | None = None) -> Recounted:
@@ -135,26 +154,36 @@ class _RecountedThread:
         self._number = tx.threads.number(thread.id)
         self.frame = tx.threads.frame(thread.id)
         self._end = self.frame.next_seq if before is None else min(before, self.frame.next_seq)
-        self.turn_count = thread.turn_count - (before is not None)
+        until = asking.until
+        self._cut = until is not None and thread.last_activity_at > until
+        if until is not None and self._cut:
+            self._end = min(self._end, said_by(tx, thread, until))
         self.turns = self._last_turns()
+        self.turn_count = len(self.turns) if self._cut else thread.turn_count - (before is not None)
         recent = chain.from_iterable(turn.observations for turn in self.turns[-_TURNS:])
         self.recent = list(recent)[-_LATEST:]
 
         # a message that is left out was no activity yet
-        moved = before is not None and self.recent
+        moved = (before is not None or self._cut) and self.recent
         self.last_at = max(o.at for o in self.recent) if moved else thread.last_activity_at
         self.open_id = episode_id(thread.id, self.frame.first_seq, thread.generation)
 
     def newest(self, owners: Sequence[Episode]) -> Episode | None:
         """Return the closed episode that the last of it lies in, None where that is open."""
         closed = bool(self.recent) and self.recent[-1].seq < self.frame.first_seq
+        if self._cut and owners and owners[-1].last_seq < self.recent[-1].seq:
+            return None  # its episode went on, and what it came to is not told yet
         return owners[-1] if owners and closed else None
 
     def _last_turns(self) -> list[Turn]:
         matching_turns: list[Turn] = []
         for reach in _REACHES:
             first = max(0, self._end - reach)
-            observations = self._tx.observations.read(self._thread.id, first, self._end - 1)
+            observations = (
+                self._tx.observations.read(self._thread.id, first, self._end - 1) if self._end else ()
+            )
+            if self._asking.until is not None:
+                observations = [one for one in observations if one.at <= self._asking.until]
             if self._asking.visibility is not None:
                 observations = self._asking.visibility.visible(self._number, observations)
             observations = all_own_words(observations)
@@ -176,7 +205,9 @@ class _RecountedThread:
             return []
         span = (ref_of(self._number, observations[0].seq), ref_of(self._number, observations[-1].seq))
         named = [UUID(hex=cover.name) for cover in self._tx.index.covers([span])]
+        until = self._asking.until
         episodes = list(self._tx.episodes.get(named).values())
+        episodes = [one for one in episodes if until is None or one.end_at <= until]
         visibility = self._asking.visibility
         if visibility is not None and visibility.drawn:
             hidden = visibility.why_all(episodes)
@@ -200,7 +231,7 @@ class _RecountedThread:
 
     def _summary(self, owners: Sequence[Episode]) -> str:
         value, visibility = self._asking.summary_of, self._asking.visibility
-        if visibility is not None and visibility.touches(self._thread):
+        if self._cut or (visibility is not None and visibility.touches(self._thread)):
             value = None  # it tells of the whole thread
         if value is not None and (summary := value(self._tx, self._thread)):
             return summary
