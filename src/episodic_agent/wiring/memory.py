@@ -26,7 +26,7 @@ from episodic_agent.protocols import Embedder, LanguageModel
 from episodic_agent.settings import Settings
 from episodic_agent.stores.lease import is_gone, process_owner
 from episodic_agent.stores.sqlite import scratch_store
-from episodic_agent.wiring.database import make_store
+from episodic_agent.wiring.database import make_store, without_password
 from episodic_agent.wiring.policies import check_policy, find_calibration, former_embedder, resolver
 from episodic_agent.wiring.process import budget_of, limits_of, load_settings, utc_now
 from episodic_agent.wiring.providers import (
@@ -106,6 +106,7 @@ class Memory(Engine):
             embedder_named=partial(former_embedder, settings=settings, own=built),
         )
         memory = cls(deps, space=space or settings.space, jobs=done_by)
+        memory._where = without_password(_target(url, settings))
         if resume:
             memory.resume()
         return memory
