@@ -35,8 +35,8 @@ class Filter:
     category: str | None = None
 
     def __repr__(self) -> str:
-        given = [f"{one.name}={getattr(self, one.name)!r}" for one in fields(self)]
-        return f"Filter({', '.join(one for one in given if not one.endswith('=None'))})"
+        parts = [f"{one.name}={getattr(self, one.name)!r}" for one in fields(self)]
+        return f"Filter({', '.join(one for one in parts if not one.endswith('=None'))})"
 
 
 class Narrowed(TypedDict, total=False):

@@ -45,7 +45,9 @@ class Memory:
     who may ask over HTTP.
     """
 
-    def __init__(self, deps: Deps | None = None, *, space: str = "default", jobs: str = HERE) -> None:
+    def __init__(
+        self, deps: Deps | None = None, *, space: str = "default", jobs: str = HERE, where: str = ""
+    ) -> None:
         """Take `jobs` to say who does later work: `here` this process, `workers` only `episodic worker`s.
 
         Users open a memory by `Memory.open`, which puts it together; InvalidInput says so.
@@ -55,7 +57,7 @@ class Memory:
             raise InvalidInput(f"open a memory with `Memory.open({where})`")
         self._deps = deps
         self._space = space
-        self._where = ""  # the file or server, as people may read it
+        self._where = where  # the file or server, as people may read it
         self._works = Works(deps, space=space, jobs=jobs)
 
     if not TYPE_CHECKING:  # a type checker should not believe that it has every attribute

@@ -105,8 +105,7 @@ class Memory(Engine):
             scratch=scratch_store,
             embedder_named=partial(former_embedder, settings=settings, own=built),
         )
-        memory = cls(deps, space=space or settings.space, jobs=done_by)
-        memory._where = without_password(_target(url, settings))
+        memory = cls(deps, space=space or settings.space, jobs=done_by, where=_shown(url, settings))
         if resume:
             memory.resume()
         return memory
@@ -126,6 +125,10 @@ def _target(url: "str | Path | None", settings: Settings) -> str:
     if not isinstance(url, str | os.PathLike | None):
         raise InvalidInput(f"name the memory as a path or a URL, not {type(url).__name__}")
     return settings.db if url is None else str(url)
+
+
+def _shown(url: "str | Path | None", settings: Settings) -> str:
+    return without_password(_target(url, settings))
 
 
 def _chosen_embedder(
