@@ -87,3 +87,8 @@ def test_a_closed_memory_says_so_to_who_awaits_it(tmp_path: Path) -> None:
 def test_who_is_not_known_is_not_found_all_the_same(memory: Memory) -> None:
     with pytest.raises(NotFound):
         memory.user("nobody").search("hi")
+
+
+def test_a_name_that_lacks_its_last_letter_is_asked_for(memory: Memory) -> None:
+    with pytest.raises(InvalidInput, match='unknown key "nam"; did you mean "name"'):
+        mine(memory).add({"content": "hi", "nam": "Tom"})
