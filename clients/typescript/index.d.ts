@@ -1077,8 +1077,8 @@ export interface VisitMark {
   end_at: string;
 }
 
-/** What can be erased: one observation, an episode with all of its own, a thread, or all of a user. */
-export type What = "observation" | "episode" | "thread" | "user";
+/** What can be erased: one observation, an episode, a thread, what a speaker said, or all of a user. */
+export type What = "observation" | "episode" | "thread" | "speaker" | "user";
 
 /** The stored episodes of a thread beside those of another policy; nothing was written. */
 export interface WhatIf {
@@ -1164,7 +1164,7 @@ export interface UserMemoryEpisodes {
 
 export interface UserMemoryErasures {
   /** Return the receipts of the user (an erased one too), oldest first; or of one thing */
-  list(asked?: { observation?: string | null; episode?: string | null; thread?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<ErasurePage>;
+  list(asked?: { observation?: string | null; episode?: string | null; thread?: string | null; speaker?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<ErasurePage>;
   /** Return those of these strings that the database still holds beside observations that are kept */
   residue(asked: { texts: string[] }): Promise<PageStr>;
   /** Return the user's observations that are kept and hold one of these strings to the letter */
@@ -1325,19 +1325,21 @@ export class UserMemory {
   recall(asked: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; query: string; limit?: number; observations?: number | null; policy?: string; explain?: boolean; asking?: string | null; facts?: number; suppressed?: boolean; detail?: "auto" | "none" | "low" | "high"; thread?: string | null; channel?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string | string[] | null; category?: string | null }): Promise<DetailedRecall>;
   /** Return what `search` finds as Markdown for a prompt, in seed 003's form; "" where nothing answers */
   retrieve(asked: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; query: string; detail?: "auto" | "none" | "low" | "high"; limit?: number; facts?: number; asking?: string | null; thread?: string | null; channel?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string | string[] | null; category?: string | null }): Promise<TextAnswer>;
-  /** Erase one observation, episode or thread, or `everything` of the user, and return the receipt */
+  /** Erase one observation, episode or thread, all that one `speaker` said, or `everything` of the user */
   eraseEpisodes(asked: { episode: string; dry_run?: boolean }): Promise<Erasure>;
   /** Close the open frames (of one thread, or all of the user's) and wait for their words */
   flush(asked?: { thread?: string | null }): Promise<Counted>;
-  /** Erase one observation, episode or thread, or `everything` of the user, and return the receipt */
+  /** Erase one observation, episode or thread, all that one `speaker` said, or `everything` of the user */
   eraseThreads(asked: { thread: string; dry_run?: boolean }): Promise<Erasure>;
-  /** Erase one observation, episode or thread, or `everything` of the user, and return the receipt */
+  /** Erase one observation, episode or thread, all that one `speaker` said, or `everything` of the user */
   eraseObservations(asked: { observation: string; dry_run?: boolean }): Promise<Erasure>;
+  /** Erase one observation, episode or thread, all that one `speaker` said, or `everything` of the user */
+  eraseSpeakers(asked: { speaker: string; dry_run?: boolean }): Promise<Erasure>;
   /** Count what the memory holds of the user */
   stats(asked?: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<Stats>;
   /** Do for this user what `Memory.upkeep` does for all; return how many frames that closed */
   upkeep(): Promise<Counted>;
-  /** Erase one observation, episode or thread, or `everything` of the user, and return the receipt */
+  /** Erase one observation, episode or thread, all that one `speaker` said, or `everything` of the user */
   eraseUser(asked?: { dry_run?: boolean }): Promise<Erasure>;
   readonly boundaries: UserMemoryBoundaries;
   readonly chains: UserMemoryChains;

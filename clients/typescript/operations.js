@@ -259,6 +259,13 @@ export default {
     "dry_run"
    ]
   },
+  "eraseSpeakers": {
+   "method": "DELETE",
+   "path": "/v1/users/{user}/speakers/{speaker}",
+   "query": [
+    "dry_run"
+   ]
+  },
   "boundaries.trace": {
    "method": "GET",
    "path": "/v1/users/{user}/threads/{thread}/boundaries"
@@ -644,6 +651,7 @@ export default {
     "observation",
     "episode",
     "thread",
+    "speaker",
     "limit",
     "cursor"
    ]

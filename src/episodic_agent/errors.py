@@ -13,6 +13,7 @@ class EpisodicError(Exception):
     retryable: ClassVar[bool] = False
     status_hint: ClassVar[int] = 500
     exit_code: ClassVar[int] = 1
+    as_command: str = ""  # the message as the command line says it, where a program was told a call instead
 
 
 class InvalidInput(EpisodicError):

@@ -95,6 +95,15 @@ def aware(moment: "datetime | str | float | None") -> datetime | None:
     return None if moment is None else read_time(moment).at
 
 
+def out_of_order(since: datetime, until: datetime) -> str:
+    """Say what is wrong with a stretch of time that ends before it begins.
+
+    >>> print(out_of_order(datetime(2026, 3, 2, tzinfo=UTC), datetime(2026, 3, 1, tzinfo=UTC)))
+    `since` must be before `until`, but 2026-03-02T00:00:00+00:00 is not before 2026-03-01T00:00:00+00:00
+    """
+    return f"`since` must be before `until`, but {since.isoformat()} is not before {until.isoformat()}"
+
+
 def day(value: "date | str") -> date:
     """Read a day, of a time the day it is in UTC; InvalidInput for what is none.
 

@@ -63,7 +63,9 @@ class AsyncMemory(_Mirror):
     def __init__(self, memory: Memory) -> None:
         if not isinstance(memory, Memory):
             raise InvalidInput(f"open a memory with `await AsyncMemory.open({str(memory)!r})`")
-        self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="episodic-async")
+        self._pool: ThreadPoolExecutor | None = ThreadPoolExecutor(
+            AT_ONCE, thread_name_prefix="episodic-async"
+        )
         super().__init__(memory, self._on_a_thread)
 
     def user(self, name: str, *, new: bool = False) -> Any:
@@ -73,7 +75,12 @@ class AsyncMemory(_Mirror):
     async def close(self) -> None:
         """Close the memory when the verbs under way have ended."""
         await self._run(self._mirrored.close)
-        self._pool.shutdown()
+        pool, self._pool = (
+            self._pool,
+            None,
+        )  # what is called from now on says itself that the memory is closed
+        if pool is not None:
+            pool.shutdown()
 
     async def __aenter__(self) -> Self:
         return self

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TypedDict
 
 from episodic_agent.core.chains.filters import EVERYTHING, MetadataFilter, parse_filter
-from episodic_agent.engine.arguments import aware, name_or_none
+from episodic_agent.engine.arguments import aware, name_or_none, out_of_order
 from episodic_agent.errors import InvalidInput
 
 Moment = datetime | str | float | None  # as a caller gives it; naive times are UTC
@@ -34,6 +34,10 @@ class Filter:
     where: Where = None
     category: str | None = None
 
+    def __repr__(self) -> str:
+        parts = [f"{one.name}={getattr(self, one.name)!r}" for one in fields(self)]
+        return f"Filter({', '.join(one for one in parts if not one.endswith('=None'))})"
+
 
 class Narrowed(TypedDict, total=False):
     """The fields of a `Filter`, as keywords."""
@@ -57,7 +61,7 @@ def narrowed(filter_: Filter | None, keywords: Narrowed, *, takes: Sequence[str]
     no filter, TypeError for an unknown keyword.
 
     >>> narrowed(Filter(thread="work"), {"place": "kitchen"})
-    Filter(thread='work', channel=None, since=None, until=None, place='kitchen', where=None, category=None)
+    Filter(thread='work', place='kitchen')
     """
     if not isinstance(filter_, Filter | None):
         raise InvalidInput(f"`filter` is a Filter, not {type(filter_).__name__}")
@@ -86,5 +90,5 @@ def metadata_filter(filter: Filter) -> MetadataFilter:
     ends = [time for time in (conditions.until, aware(filter.until)) if time is not None]
     both = replace(conditions, since=max(begins, default=None), until=min(ends, default=None))
     if both.since is not None and both.until is not None and both.since >= both.until:
-        raise InvalidInput("`since` must be before `until`")
+        raise InvalidInput(out_of_order(both.since, both.until))
     return both

@@ -17,11 +17,12 @@ from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.trace.usage import ANY_DAY, usage
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.engine.works import Works
-from episodic_agent.errors import InvalidInput, ProviderError
+from episodic_agent.errors import EpisodicError, InvalidInput, ProviderError
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Preloading
 from episodic_agent.schemas import Backup, ModelUse, Scope
 from episodic_agent.schemas.erasures import Erasure
+from episodic_agent.showing import described
 
 if TYPE_CHECKING:
     from episodic_agent.engine import keys as key_verbs
@@ -31,6 +32,8 @@ else:
     examining = module("episodic_agent.engine.doctor.examining")
     job_verbs = module("episodic_agent.engine.jobs.verbs")
     key_verbs = module("episodic_agent.engine.keys")
+
+SHOWN = 5  # users that the repr of a memory names
 
 
 @acts()
@@ -42,15 +45,19 @@ class Memory:
     who may ask over HTTP.
     """
 
-    def __init__(self, deps: Deps, *, space: str = "default", jobs: str = HERE) -> None:
+    def __init__(
+        self, deps: Deps | None = None, *, space: str = "default", jobs: str = HERE, where: str = ""
+    ) -> None:
         """Take `jobs` to say who does later work: `here` this process, `workers` only `episodic worker`s.
 
         Users open a memory by `Memory.open`, which puts it together; InvalidInput says so.
         """
         if not isinstance(deps, Deps):
-            raise InvalidInput(f"open a memory with `Memory.open({str(deps)!r})`")
+            where = "" if deps is None else repr(str(deps))
+            raise InvalidInput(f"open a memory with `Memory.open({where})`")
         self._deps = deps
         self._space = space
+        self._where = where  # the file or server, as people may read it
         self._works = Works(deps, space=space, jobs=jobs)
 
     if not TYPE_CHECKING:  # a type checker should not believe that it has every attribute
@@ -70,6 +77,13 @@ class Memory:
     def keys(self) -> "key_verbs.KeyRoom":
         """The room of the service's keys."""
         return key_verbs.KeyRoom(self._deps, self._space)
+
+    def __repr__(self) -> str:
+        with suppress(EpisodicError):
+            users = self.users()
+            more = ", …" if len(users) > SHOWN else ""
+            return described(self, self._where, f"users: {', '.join(users[:SHOWN]) or 'none yet'}{more}")
+        return described(self, self._where, "closed or not to be read")
 
     # --- users -------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from episodic_agent.engine.deps import Deps
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import Store, Transaction
 from episodic_agent.schemas import Decision, Scope, Thread
+from episodic_agent.showing import visible
 
 RANDOM_BITS: Final = 74  # of a UUIDv7
 _NAMED: Final = 10  # threads and users an error message names
@@ -68,6 +69,15 @@ class Scoped:
     def fresh(self) -> UUID:
         """Return a new id of this moment."""
         return fresh_id(self.deps)
+
+
+class RoomOf:
+    """What every room of one user's memory has: it shows whose it is."""
+
+    _at: Scoped
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {visible(self._at.scope.user_id)!r}>"
 
 
 def fresh_id(deps: Deps) -> UUID:

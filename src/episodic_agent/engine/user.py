@@ -166,17 +166,15 @@ class UserMemory:
         Takes a string, a chat message (`{"role", "content", "timestamp"?, "name"?, "id"?}`), a step, or an
         iterable of them. Without `thread` each joins the thread its channel and its time lead to (see
         docs/threads.md). A repeated id adds nothing; with another text it is IdTaken.
-        What has a `ttl` (seconds, or "30d") is erased so long after its time, or at `expires_at` where that
-        is given; items may say so themselves. It is not shown from then on.
+        A time without a zone is UTC. What has a `ttl` (seconds, or "30d") is hidden and erased so long after
+        its time, or at `expires_at`; items may say so themselves.
         With an `idempotency_key` a batch that comes again, from any process, adds nothing: items without an
         id get one made from the key. Another batch with the key within a day is IdTaken.
-        Of a long message (over 7,000 characters) the beginning is embedded at once, the rest in the
-        background, piece by piece; `flush` waits for it.
+        Of over 7,000 characters the rest is embedded in the background; `flush` waits for it.
         `wait=False` returns after the durable append and leaves vectors, boundaries, titles and summaries to
-        the background; until then the observations are found by their words alone. A memory opened with
-        `jobs="workers"` leaves what nobody waits for to worker processes. Raises InvalidInput for an item
-        that cannot be accepted (TooLarge for one of more bytes than EPISODIC_MESSAGE_BYTES): nothing of this
-        call is stored then.
+        the background (with `jobs="workers"` to worker processes); until then words alone find them. Raises
+        InvalidInput for an item that cannot be accepted (TooLarge for one of more bytes than
+        EPISODIC_MESSAGE_BYTES): nothing of this call is stored then.
         """
         scope, role = self._at.scope, filled("role", worded("role", role))
         thread, channel = name_or_none("thread", thread), name_or_none("channel", channel)
@@ -420,21 +418,25 @@ class UserMemory:
         observation: "UUID | str | None" = None,
         episode: "UUID | str | None" = None,
         thread: str | None = None,
+        speaker: str | None = None,
         everything: bool = False,
         dry_run: bool = False,
         sweep: bool = True,
         now: datetime | None = None,
     ) -> Erasure:
-        """Erase one observation, episode or thread, or `everything` of the user, and return the receipt.
+        """Erase one observation, episode or thread, all that one `speaker` said, or `everything` of the user.
 
-        What was made of it goes too, or is made again without it (docs/forgetting.md). `dry_run` only counts.
-        Without `sweep` the receipt stays pending until `upkeep` cleans the file. Raises InvalidInput unless
-        exactly one thing is named, NotFound for what is not there.
+        Returns the receipt. An observation is named by its id or by the one it was added with (InvalidInput
+        where several sources have that); a speaker by name, the user by their own name or as "user". What was
+        made of it goes too, or is made again without it (docs/forgetting.md). `dry_run` only counts. Without
+        `sweep` the receipt stays pending until `upkeep` cleans the file. Raises InvalidInput unless exactly
+        one thing is named, NotFound for what is not there.
         """
         return erase_verbs.Forgetter(self._at, self._works.later, self._works.eraser).run(
             observation=observation,
             episode=episode,
             thread=thread,
+            speaker=speaker,
             everything=everything,
             dry_run=dry_run,
             sweep=sweep,

@@ -65,7 +65,7 @@ def _write(path: str, verb: str, method: str = "POST", **more: Any) -> VerbRoute
 
 
 def _erase(path: str, **more: Any) -> VerbRoute:
-    taken = ("observation", "episode", "thread", "everything")
+    taken = ("observation", "episode", "thread", "speaker", "everything")
     return VerbRoute("DELETE", path, "erase", Role.ADMIN, without=("sweep", *taken), **more)
 
 
@@ -110,6 +110,7 @@ OF_USER: Final = (
     _write("/flush", "flush", example={"thread": "work"}),
     _erase("/threads/{thread}"),
     _erase("/observations/{observation}"),
+    _erase("/speakers/{speaker}"),
     # --- boundaries ---
     _read("/threads/{thread}/boundaries", "boundaries.trace", now_only=True),
     _read("/threads/{thread}/whatif", "boundaries.whatif", now_only=True),

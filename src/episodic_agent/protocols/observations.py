@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Protocol, overload
+from typing import Literal, Protocol, overload
 from uuid import UUID
 
 from episodic_agent.schemas import Observation, Receipt
@@ -51,6 +51,15 @@ class Observations(Protocol):
         """Return the references of observations that hold one of some texts to the letter, in order.
 
         Every observation of the scope is read.
+        """
+        ...
+
+    def having(
+        self, field: Literal["external_id", "actor"], values: Sequence[str], *, limit: int | None = None
+    ) -> Sequence[int]:
+        """Return the references of observations with one of some values in a field, in order, up to a limit.
+
+        Every observation of the scope is looked at.
         """
         ...
 

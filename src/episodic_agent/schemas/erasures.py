@@ -14,11 +14,12 @@ REQUEST: Final = "request"  # somebody asked for it; the other reasons name who 
 
 
 class What(StrEnum):
-    """What can be erased: one observation, an episode with all of its own, a thread, or all of a user."""
+    """What can be erased: one observation, an episode, a thread, what a speaker said, or all of a user."""
 
     OBSERVATION = "observation"
     EPISODE = "episode"
     THREAD = "thread"
+    SPEAKER = "speaker"
     USER = "user"
 
 

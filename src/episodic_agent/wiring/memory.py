@@ -26,7 +26,7 @@ from episodic_agent.protocols import Embedder, LanguageModel
 from episodic_agent.settings import Settings
 from episodic_agent.stores.lease import is_gone, process_owner
 from episodic_agent.stores.sqlite import scratch_store
-from episodic_agent.wiring.database import make_store
+from episodic_agent.wiring.database import make_store, without_password
 from episodic_agent.wiring.policies import check_policy, find_calibration, former_embedder, resolver
 from episodic_agent.wiring.process import budget_of, limits_of, load_settings, utc_now
 from episodic_agent.wiring.providers import (
@@ -105,7 +105,7 @@ class Memory(Engine):
             scratch=scratch_store,
             embedder_named=partial(former_embedder, settings=settings, own=built),
         )
-        memory = cls(deps, space=space or settings.space, jobs=done_by)
+        memory = cls(deps, space=space or settings.space, jobs=done_by, where=_shown(url, settings))
         if resume:
             memory.resume()
         return memory
@@ -125,6 +125,10 @@ def _target(url: "str | Path | None", settings: Settings) -> str:
     if not isinstance(url, str | os.PathLike | None):
         raise InvalidInput(f"name the memory as a path or a URL, not {type(url).__name__}")
     return settings.db if url is None else str(url)
+
+
+def _shown(url: "str | Path | None", settings: Settings) -> str:
+    return without_password(_target(url, settings))
 
 
 def _chosen_embedder(

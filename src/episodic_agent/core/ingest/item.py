@@ -199,11 +199,13 @@ def check_names(raw: Mapping[Any, object]) -> None:
 def _near(key: str) -> str | None:
     """Return the name of a field that a name no field has was meant to be; None for one of its own.
 
-    >>> [_near(key) for key in ("createdAt", "expires", "conversation_idd", "created_by", "event", "lat")]
-    ['created_at', 'expires_at', 'conversation_id', None, None, None]
+    >>> [_near(key) for key in ("createdAt", "expires", "conversation_idd", "nam", "event", "lat")]
+    ['created_at', 'expires_at', 'conversation_id', 'name', None, None]
     """
-    if key in _KNOWN or len(key) < _SHORTEST:
+    if key in _KNOWN or len(key) < _SHORTEST - 1:
         return None
+    if len(key) < _SHORTEST:  # too short to be told by its letters, unless only the last one is missing
+        return next((name for name in _NAMES if name[:-1] == key and len(name) == _SHORTEST), None)
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).lower()  # as programs in JavaScript write it
     alike = [
         name

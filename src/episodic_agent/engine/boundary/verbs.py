@@ -11,7 +11,7 @@ from episodic_agent.engine.boundary.explain import Explanation, WhatIf, explain,
 from episodic_agent.engine.boundary.resegmenting import Resegmented, Undone
 from episodic_agent.engine.boundary.traces import BoundaryTrace
 from episodic_agent.engine.boundary.tracing import trace
-from episodic_agent.engine.scoped import Scoped
+from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput
@@ -19,7 +19,7 @@ from episodic_agent.protocols import Transaction
 
 
 @acts("boundaries")
-class BoundaryRoom:
+class BoundaryRoom(RoomOf):
     """The boundaries of a user's threads."""
 
     def __init__(self, at: Scoped, works: Works) -> None:

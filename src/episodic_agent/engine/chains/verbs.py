@@ -32,7 +32,7 @@ from episodic_agent.engine.chains.job import chain_decisions
 from episodic_agent.engine.chains.sequences import EpisodeSequence, replay_of, sequence_of
 from episodic_agent.engine.filters import Filter, Narrowed, narrowed
 from episodic_agent.engine.jobs.kinds import CHAIN
-from episodic_agent.engine.scoped import Scoped
+from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.sections.bounds import with_end
 from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.tuning.outcomes import KnownOutcome, labelled
@@ -45,7 +45,7 @@ log = logging.getLogger(__name__)
 
 
 @acts("chains")
-class ChainRoom:
+class ChainRoom(RoomOf):
     """Which of a user's sessions goes on from which, and the episodes of a topic in order."""
 
     def __init__(self, at: Scoped) -> None:

@@ -12,7 +12,7 @@ from episodic_agent.engine.jobs.kinds import REVIEW
 from episodic_agent.engine.later import Later
 from episodic_agent.engine.recently_shown import shown_by
 from episodic_agent.engine.results import EpisodeCard, FullEpisode, Hit
-from episodic_agent.engine.scoped import Scoped, thread_meant
+from episodic_agent.engine.scoped import RoomOf, Scoped, thread_meant
 from episodic_agent.engine.trace.acts import acts
 from episodic_agent.errors import InvalidInput
 from episodic_agent.lazily import module
@@ -33,7 +33,7 @@ LONGEST_AGE: Final = 100_000.0  # days; before any time that is accepted
 
 
 @acts("episodes")
-class EpisodeRoom:
+class EpisodeRoom(RoomOf):
     """A user's episodes."""
 
     def __init__(self, at: Scoped, later: Later) -> None:

@@ -9,12 +9,14 @@ from uuid import UUID
 from episodic_agent.core.erasing import fingerprint, samples, traces
 from episodic_agent.engine.arguments import aware, clean_name, episode_identity, listed, worded
 from episodic_agent.engine.erase.erasing import PREVIEW, Eraser, refs_of
+from episodic_agent.engine.erase.speakers import refs_of_speaker, speaker_name
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.later import Later
-from episodic_agent.engine.scoped import Scoped, find_thread
+from episodic_agent.engine.own_ids import find_by_id, given_ids, own_id
+from episodic_agent.engine.scoped import RoomOf, Scoped, find_thread
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import Transaction, ref_of
-from episodic_agent.schemas import EpisodeKind, Observation, Scope, Thread
+from episodic_agent.schemas import EpisodeKind, Scope, Thread
 from episodic_agent.schemas.erasures import REQUEST, Erasure, What
 
 LOOKED_AT: Final = 64  # observations of a thread among which strings to look for are chosen
@@ -45,6 +47,7 @@ class Forgetter:
         observation: "UUID | str | None" = None,
         episode: "UUID | str | None" = None,
         thread: str | None = None,
+        speaker: str | None = None,
         everything: bool = False,
         dry_run: bool = False,
         sweep: bool = True,
@@ -53,18 +56,24 @@ class Forgetter:
         """Erase what is named; see `UserMemory.erase`."""
         if not isinstance(everything, bool):  # what only looks like yes must not erase all
             raise InvalidInput(f"`everything` is True or False, not {everything!r}")
-        is_knowns = [observation is not None, episode is not None, thread is not None, everything]
-        if sum(is_knowns) != 1:
-            raise InvalidInput("name one thing to forget: an observation, an episode, a thread or everything")
+        things = {
+            What.OBSERVATION: observation,
+            What.EPISODE: episode,
+            What.THREAD: thread,
+            What.SPEAKER: speaker,
+        }
+        named = [(what, name) for what, name in things.items() if name is not None]
+        if len(named) + everything != 1:
+            raise InvalidInput(
+                "name one thing to forget: an observation, an episode, a thread, a speaker or everything"
+            )
         scope, at = self._at.known(), aware(now) or self._deps.clock()
         if everything:
             return self._forget_user(scope, at, dry_run=dry_run, sweep=sweep)
-        if thread is not None:
-            return self._forget_thread(scope, clean_name(thread) or "", at, dry_run=dry_run, sweep=sweep)
-        named = observation if observation is not None else episode
-        assert named is not None
-        what = What.OBSERVATION if observation is not None else What.EPISODE
-        return self._forget_some(scope, what, named, at, dry_run=dry_run, sweep=sweep)
+        ((what, name),) = named
+        if what is What.THREAD:
+            return self._forget_thread(scope, clean_name(name) or "", at, dry_run=dry_run, sweep=sweep)
+        return self._forget_some(scope, what, name, at, dry_run=dry_run, sweep=sweep)
 
     def _forget_some(
         self, scope: Scope, what: What, named: "UUID | str", at: datetime, *, dry_run: bool, sweep: bool
@@ -73,13 +82,11 @@ class Forgetter:
 
         def once() -> Erasure:
             with self._deps.store.begin(scope) as tx:
-                refs, identity = _refs_named(tx, what, named)
+                refs, name = _refs_named(tx, what, named)
                 texts[:] = [one.text for one in tx.observations.get(refs).values()]
-                made = self._eraser.erase(tx, refs, reason=REQUEST, now=at, what=what, name=str(identity))
+                made = self._eraser.erase(tx, refs, reason=REQUEST, now=at, what=what, name=name)
                 if made is None:
-                    raise NotFound(
-                        f"{what} {identity} is erased already; `episodic forget receipts` lists when"
-                    )
+                    raise NotFound(f"{what} {name} is erased already; `episodic forget receipts` lists when")
                 if dry_run:
                     raise _Previewed(replace(made, repeated_by=_repeated(tx, texts)))
             return made
@@ -130,7 +137,7 @@ class Forgetter:
             return replace(done, repeated_by=_repeated(tx, texts))
 
 
-class ErasureRoom:
+class ErasureRoom(RoomOf):
     """What was erased of a user, and whether anything is left of it."""
 
     def __init__(self, at: Scoped) -> None:
@@ -143,11 +150,20 @@ class ErasureRoom:
         observation: "UUID | str | None" = None,
         episode: "UUID | str | None" = None,
         thread: str | None = None,
+        speaker: str | None = None,
     ) -> Sequence[Erasure]:
-        """Return the receipts of the user (an erased one too), oldest first; or of one thing."""
+        """Return the receipts of the user (an erased one too), oldest first; or of one thing.
+
+        An observation is named by its id or by the one it was added with.
+        """
         scope = self._at.scope
         erasures = [*self._deps.store.erasures(scope.space, scope)]
-        asked = (What.OBSERVATION, observation), (What.EPISODE, episode), (What.THREAD, thread)
+        asked = [(What.OBSERVATION, observation), (What.EPISODE, episode), (What.THREAD, thread)]
+        if observation is not None and own_id(observation) is None:
+            with self._deps.store.begin(scope, write=False) as tx:
+                asked += [(What.OBSERVATION, one) for one in given_ids(tx, str(observation).strip())]
+        if speaker is not None:
+            asked.append((What.SPEAKER, speaker_name(scope, speaker)))
         prints = {fingerprint(scope, what, str(name)) for what, name in asked if name is not None}
         return [one for one in erasures if not prints or one.subject in prints]
 
@@ -175,34 +191,20 @@ def _looked_for(texts: Sequence[str]) -> list[str]:
     return targets
 
 
-def _refs_named(tx: Transaction, what: What, named: "UUID | str") -> tuple[list[int], UUID]:
-    """Return the references that go, and the id of what was named."""
-    if what is What.EPISODE:
-        identity = episode_identity(named)
-        episode = tx.episodes.get(identity)  # one that was replaced is its own span, not its successor's
-        if episode is None:
-            raise NotFound(
-                f"no closed episode {identity}; `episodic episodes` lists them, `flush` closes one"
-            )
-        if episode.kind is not EpisodeKind.EVENT:
-            raise InvalidInput(f"{episode.id} is made up of others; forget its thread, or its episodes")
-        return refs_of(tx, episode), episode.id
-    observation = _observation(tx, named)
-    return [ref_of(tx.threads.number(observation.thread_id), observation.seq)], observation.id
-
-
-def _observation(tx: Transaction, named: "UUID | str") -> Observation:
-    """Return an observation by its id; NotFound for one that is erased, too."""
-    try:
-        identity = named if isinstance(named, UUID) else UUID(named)
-    except (ValueError, AttributeError, TypeError) as error:
-        raise NotFound(f"no observation {named!r}; `episodic show EPISODE --json` lists their ids") from error
-    observation = tx.observations.get([identity]).get(identity)
-    if observation is not None:
-        return observation
-    if identity in tx.observations.known([identity]):
-        raise NotFound(f"observation {identity} is erased already; `episodic forget receipts` lists when")
-    raise NotFound(f"no observation {identity}; `episodic show EPISODE --json` lists their ids")
+def _refs_named(tx: Transaction, what: What, named: "UUID | str") -> tuple[list[int], str]:
+    """Return the references that go, and the name of what was named."""
+    if what is What.SPEAKER:
+        return refs_of_speaker(tx, worded("speaker", named)), speaker_name(tx.scope, str(named))
+    if what is What.OBSERVATION:
+        observation = find_by_id(tx, named)
+        return [ref_of(tx.threads.number(observation.thread_id), observation.seq)], str(observation.id)
+    identity = episode_identity(named)
+    episode = tx.episodes.get(identity)  # one that was replaced is its own span, not its successor's
+    if episode is None:
+        raise NotFound(f"no closed episode {identity}; `episodic episodes` lists them, `flush` closes one")
+    if episode.kind is not EpisodeKind.EVENT:
+        raise InvalidInput(f"{episode.id} is made up of others; forget its thread, or its episodes")
+    return refs_of(tx, episode), str(episode.id)
 
 
 def _repeated(tx: Transaction, texts: Sequence[str]) -> Sequence[UUID]:

@@ -14,7 +14,7 @@ from episodic_agent.core.language import fold
 from episodic_agent.engine.arguments import FEW_FACTS, aware, clean_name, counted
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.later import Later
-from episodic_agent.engine.scoped import Scoped
+from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.trace.acts import acts, concerns
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
 from episodic_agent.lazily import module
@@ -143,7 +143,7 @@ def _quote(tx: Transaction, evidence: FactEvidence, observation: Observation | N
 
 
 @acts("facts")
-class FactRoom:
+class FactRoom(RoomOf):
     """What is known of a user's world, each fact with the words that prove it."""
 
     def __init__(self, at: Scoped, later: Later) -> None:

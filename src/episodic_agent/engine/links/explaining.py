@@ -24,8 +24,9 @@ from episodic_agent.engine.jobs.kinds import LINK
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Decision, Json, Link, Thread
-from episodic_agent.showing import described
+from episodic_agent.showing import described, visible
 
+HEAVIEST: Final = 8  # contributions that are told
 _LEAST: Final = 5e-4  # a contribution that moves nothing is not told
 
 
@@ -48,6 +49,20 @@ class JudgedLink:
     sentences: Sequence[str]
     contributions: Sequence[Contribution]
 
+    def __str__(self) -> str:
+        """Tell the verdict, what was concluded, and what weighed most."""
+        weights = [
+            f"{one.adds:+.3f}  {one.words} ({one.name} {one.value:.3f})"
+            for one in self.contributions[:HEAVIEST]
+        ]
+        return visible("\n  ".join([self.verdict, *self.sentences, *weights]))
+
+    @property
+    def verdict(self) -> str:
+        """What was decided of which thread, and how sure that is."""
+        name = self.candidate.origin if self.candidate else str(self.decision.detail["candidate"])
+        return f"{name}: {self.decision.verdict}, {self.decision.confidence_label}"
+
     def __repr__(self) -> str:
         return described(
             self,
@@ -68,6 +83,19 @@ class LinkExplanation:
     links: Sequence[Link]
     judged: Sequence[JudgedLink]
     reason: str = ""
+
+    def __str__(self) -> str:
+        """Tell what was decided and why as the command line does, what is in force first."""
+        head = [f"nothing was decided: {self.reason}"] if self.reason else []
+        judged, count = self.told_first()
+        lines = [str(one) if n < count else one.verdict for n, one in enumerate(judged)]
+        return visible("\n".join([*head, *lines]))
+
+    def told_first(self) -> tuple[Sequence[JudgedLink], int]:
+        """Return all that were judged, what is in force first, then by score; and how many to tell whole."""
+        in_force = {link.decision_id for link in self.links if link.unlinked_at is None}
+        judged = sorted(self.judged, key=lambda one: (one.decision.id not in in_force, -one.decision.score))
+        return judged, max(1, sum(one.decision.id in in_force for one in judged))
 
     def __repr__(self) -> str:
         return described(

@@ -10,7 +10,7 @@ from episodic_agent.engine.arguments import aware, clean_name, counted, worded
 from episodic_agent.engine.jobs.kinds import LINK
 from episodic_agent.engine.links import joining
 from episodic_agent.engine.links.joining import unlink
-from episodic_agent.engine.scoped import Scoped, find_thread, stored_decision
+from episodic_agent.engine.scoped import RoomOf, Scoped, find_thread, stored_decision
 from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
@@ -48,7 +48,7 @@ class LinkCard:
 
 
 @acts("links")
-class LinkRoom:
+class LinkRoom(RoomOf):
     """The links between a user's threads."""
 
     def __init__(self, at: Scoped, works: Works) -> None:

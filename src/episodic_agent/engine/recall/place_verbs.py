@@ -14,13 +14,13 @@ from episodic_agent.engine.recall.places import (
     route_of,
     visits_of,
 )
-from episodic_agent.engine.scoped import Scoped, find_thread
+from episodic_agent.engine.scoped import RoomOf, Scoped, find_thread
 from episodic_agent.protocols import Transaction
 
 _TAKES: Final = ("thread", "since", "until")
 
 
-class PlaceRoom:
+class PlaceRoom(RoomOf):
     """Where a user's threads were; a filter takes `thread`, `since` and `until`."""
 
     def __init__(self, at: Scoped) -> None:

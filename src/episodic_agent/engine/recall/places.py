@@ -15,7 +15,7 @@ from uuid import UUID
 
 from episodic_agent.core.identity import episode_id
 from episodic_agent.core.language import plural
-from episodic_agent.engine.arguments import counted
+from episodic_agent.engine.arguments import counted, out_of_order
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import Cover, Transaction, split_ref
 from episodic_agent.schemas.places import Visit, place_key
@@ -114,7 +114,7 @@ class Stretch:
 
     def __post_init__(self) -> None:
         if self.since and self.until and self.since >= self.until:
-            raise InvalidInput("`since` must be before `until`")
+            raise InvalidInput(out_of_order(self.since, self.until))
 
     def touches(self, visit: Visit) -> bool:
         """Tell whether a stay reaches into the stretch."""

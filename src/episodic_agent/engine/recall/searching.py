@@ -25,7 +25,7 @@ from episodic_agent.core.language import words
 from episodic_agent.core.recall.policies import FUSING, SEED_003, policy_name
 from episodic_agent.core.recall.seed import PER_LEG
 from episodic_agent.core.strength.decay import retrievability
-from episodic_agent.engine.arguments import FEW_FACTS, counted, worded
+from episodic_agent.engine.arguments import FEW_FACTS, counted, out_of_order, worded
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.episodes.listing import full_episodes
 from episodic_agent.engine.recall import whereabouts
@@ -474,7 +474,7 @@ def _checked(text: str, options: SearchOptions) -> str:
     counted("facts", options.facts, 0)
     category_of(options.category)
     if options.since and options.until and options.since >= options.until:
-        raise InvalidInput("`since` must be before `until`")
+        raise InvalidInput(out_of_order(options.since, options.until))
     filtered = options.since or options.until or options.thread or options.channel or options.place
     if policy == SEED_003 and (filtered or not options.where.empty):
         raise InvalidInput("recall policy seed-003 knows no filters; leave them out or use `default`")

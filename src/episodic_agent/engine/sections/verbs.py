@@ -12,7 +12,7 @@ from episodic_agent.core.language import tokens
 from episodic_agent.core.recall.bm25 import K1, B, term_weight
 from episodic_agent.engine.arguments import RESOLUTIONS, clean_name, counted
 from episodic_agent.engine.later import Later
-from episodic_agent.engine.scoped import Scoped
+from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.sections.bounds import with_end
 from episodic_agent.engine.sections.job import ask_all
 from episodic_agent.engine.trace.acts import acts
@@ -62,7 +62,7 @@ class SectionCard:
 
 
 @acts("sections")
-class SectionRoom:
+class SectionRoom(RoomOf):
     """The sections of a user's threads, and what compaction made of them."""
 
     def __init__(self, at: Scoped, later: Later) -> None:

@@ -20,7 +20,7 @@ from episodic_agent.core.skills import (
 from episodic_agent.core.skills.keeping import DECISION, POLICY
 from episodic_agent.engine.arguments import aware, clean_name, counted
 from episodic_agent.engine.deps import Deps
-from episodic_agent.engine.scoped import Scoped, stored_decision
+from episodic_agent.engine.scoped import RoomOf, Scoped, stored_decision
 from episodic_agent.engine.trace.acts import acts
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
 from episodic_agent.lazily import module
@@ -156,7 +156,7 @@ def best(
 
 
 @acts("skills")
-class SkillRoom:
+class SkillRoom(RoomOf):
     """What a user's agent has learnt to do."""
 
     def __init__(self, at: Scoped) -> None:

@@ -17,7 +17,7 @@ from episodic_agent.engine.arguments import (
     name_or_none,
     worded,
 )
-from episodic_agent.engine.scoped import Scoped
+from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.threads.session_records import LONGEST_TOPIC, SESSION, SessionFacts, read_record
 from episodic_agent.engine.threads.sessions import Session, known_session, session_of
 from episodic_agent.engine.trace.acts import acts
@@ -26,7 +26,7 @@ from episodic_agent.errors import InvalidInput, NotFound
 
 
 @acts("sessions")
-class SessionRoom:
+class SessionRoom(RoomOf):
     """The sessions a caller frames."""
 
     def __init__(self, at: Scoped, works: Works) -> None:

@@ -13,7 +13,7 @@ from episodic_agent.engine.arguments import (
     counted,
 )
 from episodic_agent.engine.episodes.listing import newest_summary, titled
-from episodic_agent.engine.scoped import Scoped, find_thread
+from episodic_agent.engine.scoped import RoomOf, Scoped, find_thread
 from episodic_agent.engine.sections.bounds import summary_of
 from episodic_agent.engine.threads.resolving import own_channels, view_of
 from episodic_agent.engine.trace.acts import acts
@@ -108,11 +108,13 @@ def _minutes(minutes: float) -> timedelta:
     try:
         return timedelta(minutes=minutes)
     except (OverflowError, ValueError, TypeError) as error:
-        raise InvalidInput(f"{minutes!r} minutes are no time a thread could be silent") from error
+        raise InvalidInput(
+            f"`minutes` is how long silence may last, a number such as 45, or None; not {minutes!r}"
+        ) from error
 
 
 @acts("threads")
-class ThreadRoom:
+class ThreadRoom(RoomOf):
     """A user's threads: list, show, close, select, rename, and how long silence may last."""
 
     def __init__(self, at: Scoped, works: Works) -> None:

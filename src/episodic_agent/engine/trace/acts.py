@@ -5,16 +5,26 @@ worker begins one for the jobs it was handed. Everything written meanwhile is th
 (`engine.trace.auditing`).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import difflib
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import wraps
 from types import FunctionType
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from uuid import UUID
 
+from episodic_agent.engine.trace.remedies import in_words_of
+from episodic_agent.errors import EpisodicError, InvalidInput, NotFound
+from episodic_agent.lazily import module
 from episodic_agent.schemas import AuditEntry, Caller, Job, Scope
 from episodic_agent.schemas.audit import WORK
+
+if TYPE_CHECKING:
+    from episodic_agent.engine import filters
+else:
+    filters = module("episodic_agent.engine.filters")
 
 MOST_CAUSES: Final = 4  # jobs that an act names
 UPKEEP: Final = "upkeep"
@@ -100,17 +110,47 @@ def acts(room: str = "", *, without: Sequence[str] = ()) -> Callable[[type[_Room
 
 
 def _acted(method: Callable[..., Any], verb: str) -> Callable[..., Any]:
+    code = method.__code__
+    takes = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    is_narrowed = bool(code.co_flags & inspect.CO_VARKEYWORDS)
+
     @wraps(method)
     def called(*values: Any, **named: Any) -> Any:
         if _ACT.get() is not None:  # a verb that another one uses is part of it
             return method(*values, **named)
+        if not takes.issuperset(named):
+            _check_keywords(method.__name__, named, [*takes], is_narrowed=is_narrowed)
         token = _ACT.set(Act(verb, _CALLER.get()))
         try:
             return method(*values, **named)
+        except EpisodicError as error:
+            _tell(error, _CALLER.get())
+            raise
         finally:
             _ACT.reset(token)
 
     return called
+
+
+def _check_keywords(verb: str, named: Mapping[str, Any], takes: Sequence[str], *, is_narrowed: bool) -> None:
+    """Raise TypeError, which names what was meant, for a keyword that a verb does not take."""
+    known = [*takes, *(filters.ALL if is_narrowed else ())]
+    for name in named:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            others = ", ".join(sorted(one for one in known if one != "self"))
+            hint = f"did you mean `{near[0]}`?" if near else f"there are {others}"
+            raise TypeError(f"{verb}() got an unexpected keyword argument {name!r}; {hint}")
+
+
+def _tell(error: EpisodicError, caller: Caller) -> None:
+    """Say an error in the words of who called, once: what it was made of says the same."""
+    problem = str(error)
+    reworded = in_words_of(caller.face, problem)
+    if reworded != problem:
+        error.as_command, error.args = problem, (reworded, *error.args[1:])
+    if isinstance(error, InvalidInput | NotFound):
+        error.__cause__, error.__suppress_context__ = None, True
 
 
 def worked(handler: _Handler) -> _Handler:

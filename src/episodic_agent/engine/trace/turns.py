@@ -18,7 +18,8 @@ from episodic_agent.core.trace import unpacked
 from episodic_agent.engine.arguments import aware, clean_name, counted
 from episodic_agent.engine.boundary.explain import read_records
 from episodic_agent.engine.boundary.generations import without_history
-from episodic_agent.engine.scoped import Scoped, find_thread, stored_decision
+from episodic_agent.engine.own_ids import find_by_id, own_id
+from episodic_agent.engine.scoped import RoomOf, Scoped, find_thread, stored_decision
 from episodic_agent.engine.threads.resolving import THREAD
 from episodic_agent.engine.trace.audit import audit_kind, audit_of
 from episodic_agent.engine.trace.changes import MemoryChanges, changes_between
@@ -131,7 +132,7 @@ def trace_turn(tx: Transaction, name: str, *, text: bool = False) -> TurnTrace:
 
 
 def find_observation(tx: Transaction, name: str) -> Observation:
-    """Return the observation of an id, of its unambiguous beginning, or of THREAD:SEQ.
+    """Return the observation of an id, ours or its caller's, of its unambiguous beginning, or of THREAD:SEQ.
 
     Raises NotFound, and InvalidInput for a beginning of several or what is no name at all.
     """
@@ -141,6 +142,8 @@ def find_observation(tx: Transaction, name: str) -> Observation:
         if not observations:
             raise NotFound(f"thread {thread!r} has no observation {seq}; `episodic show` lists them")
         return observations[0]
+    if own_id(name) is None and tx.observations.having("external_id", [name], limit=1):
+        return find_by_id(tx, name)
     digits = name.replace("-", "").lower()
     if not SHORTEST <= len(digits) <= 32 or set(digits) - set("0123456789abcdef"):
         raise InvalidInput(f"{name!r} names no turn; give an observation's id, its beginning, or THREAD:SEQ")
@@ -303,7 +306,7 @@ def _node(span: Span, at: datetime | None) -> TraceNode:
     return TraceNode(span.name, at, span.start, span.seconds, span.attributes, (), children)
 
 
-class TraceRoom:
+class TraceRoom(RoomOf):
     """What was done for a user's turns."""
 
     def __init__(self, at: Scoped) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from episodic_agent.engine.jobs.kinds import LINK
-from episodic_agent.engine.scoped import Scoped
+from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.tuning.outcomes import tell
 from episodic_agent.engine.tuning.runs import Tuner, TuningRun, tunings
@@ -12,7 +12,7 @@ from episodic_agent.schemas import Decision
 
 
 @acts("tuning")
-class TuningRoom:
+class TuningRoom(RoomOf):
     """What a user's memory learns from outcomes."""
 
     def __init__(self, at: Scoped) -> None:

@@ -10,7 +10,7 @@ from episodic_agent.core.language import repair
 from episodic_agent.core.strength.retention import Chosen, Retention, read_retention, strength_at
 from episodic_agent.engine.arguments import aware, clean_name, episode_identity
 from episodic_agent.engine.episodes import listing
-from episodic_agent.engine.scoped import Scoped, find_thread
+from episodic_agent.engine.scoped import RoomOf, Scoped, find_thread
 from episodic_agent.engine.trace.acts import acts, concerns
 from episodic_agent.engine.visibility.hidden import span_of
 from episodic_agent.engine.visibility.retention import Plan, RetentionPass, plan, policy_of
@@ -164,7 +164,7 @@ def words_of(words: str, episode_id: object, thread: object) -> str:
 
 
 @acts("retention")
-class RetentionRoom:
+class RetentionRoom(RoomOf):
     """What a user's memory lets go with time."""
 
     def __init__(self, at: Scoped, works: Works) -> None:

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from episodic_agent.core.language import plural
+from episodic_agent.engine.links.explaining import HEAVIEST
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.cli.app import (
     App,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from episodic_agent.engine.skills.verbs import SkillCard
 
 
-HEAVIEST = 8  # contributions shown to people
 KINDS = [kind.value for kind in SkillKind]
 
 
@@ -90,28 +90,19 @@ def explain(
         return
     if explanation.reason:
         say(f"nothing was decided: {explanation.reason}")
-    in_force = {link.decision_id for link in explanation.links if link.unlinked_at is None}
-    judged = sorted(
-        explanation.judged, key=lambda one: (one.decision.id not in in_force, -one.decision.score)
-    )
-    count = len(judged) if all_of_them else max(1, sum(x.decision.id in in_force for x in judged))
+    judged, standing = explanation.told_first()
+    count = len(judged) if all_of_them else standing
     for entry in judged[:count]:
         _print(entry)
     for entry in judged[count:]:
-        tell(f"{_verdict(entry)} ({entry.decision.at:%Y-%m-%d %H:%M})")
+        tell(f"{entry.verdict} ({entry.decision.at:%Y-%m-%d %H:%M})")
     if judged[count:]:
         say("--all tells each of them whole")
 
 
-def _verdict(judged: "JudgedLink") -> str:
-    decision = judged.decision
-    name = judged.candidate.origin if judged.candidate else str(decision.detail["candidate"])
-    return f"{name}: {decision.verdict}, {decision.confidence_label}"
-
-
 def _print(judged: "JudgedLink") -> None:
     console = out()
-    console.print(Text(_verdict(judged), style="bold"))
+    console.print(Text(judged.verdict, style="bold"))
     for sentence in judged.sentences:
         console.print(Text(f"  {sentence}"))
     for contribution in judged.contributions[:HEAVIEST]:

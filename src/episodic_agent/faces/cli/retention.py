@@ -266,7 +266,7 @@ def erasing(function: Callable[..., None]) -> Callable[..., None]:
 @click.argument("id")
 @erasing
 def forget_observation(app: App, id: str, **options: Any) -> None:
-    """Erase one message or step by its ID, as `show --json` prints it."""
+    """Erase one message or step by its ID: as `show --json` prints it, or the one it was added with."""
     _erase(app, {"observation": id}, f"observation {id}", options)
 
 
@@ -286,6 +286,14 @@ def forget_episode(app: App, id: str, **options: Any) -> None:
 def forget_thread(app: App, name: str, **options: Any) -> None:
     """Erase a thread with everything in it, by its name, or the title that it alone has."""
     _erase(app, {"thread": name}, f"thread {name!r}", options)
+
+
+@forget.command("speaker")
+@click.argument("name")
+@erasing
+def forget_speaker(app: App, name: str, **options: Any) -> None:
+    """Erase every message that one person wrote, in whatever thread; what others say of them stays."""
+    _erase(app, {"speaker": name}, f"everything {name} said", options)
 
 
 @forget.command("user")

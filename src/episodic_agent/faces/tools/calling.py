@@ -85,4 +85,4 @@ def _problem(error: EpisodicError) -> str:
     >>> _problem(NotFound("no episode 'x' in this memory; `episodic episodes` lists the ids"))
     "no episode 'x' in this memory; recent_memory and search_memory tell the ids"
     """
-    return shown_name(for_no_terminal(str(error), REMEDIES))
+    return shown_name(for_no_terminal(error.as_command or str(error), REMEDIES))

@@ -230,10 +230,11 @@ def _erase(memory: UserMemory, supplied: Arguments) -> ToolResult:
         "episode": None if episode is None else str(episode_id(episode, memory)),
         "observation": supplied.get("observation_id"),
         "thread": _thread(memory, supplied),
+        "speaker": supplied.get("speaker"),
     }
     what = {key: value for key, value in named.items() if value is not None}
     if len(what) != 1:
-        raise InvalidInput("forget_memory: name one of episode_id, observation_id and thread")
+        raise InvalidInput("forget_memory: name one of episode_id, observation_id, thread and speaker")
     confirmed = supplied["confirm"]
     done = memory.erase(**what, dry_run=not confirmed)
     ((kind, name),) = ((kind, shown_name(name)) for kind, name in what.items())
@@ -448,12 +449,13 @@ TOOLS: Final = (
     Tool(
         "forget_memory",
         "Erase something for good",
-        "Erase an episode, one message or a thread for good, when the user asks for it. "
+        "Erase an episode, one message, a thread or all that one person said for good, when the user asks. "
         "Without confirm=true it only tells what would go.",
         arguments(
             episode_id=text("The episode to erase, with all of its messages.", minLength=1),
-            observation_id=text("The message to erase.", minLength=1),
+            observation_id=text("The message to erase, by its id or the one it came with.", minLength=1),
             thread=text("The thread to erase, by its name.", minLength=1),
+            speaker=text("The person whose every message is to be erased.", minLength=1),
             confirm={
                 "type": "boolean",
                 "description": "Erase it; otherwise nothing is changed.",

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import cast, overload
+from typing import Literal, cast, overload
 from uuid import UUID
 
 from episodic_agent.protocols import split_ref
@@ -85,6 +85,19 @@ class ObservationTable(Table):
         where = f":mine AND erased_at IS NULL AND ({answer})"
         sql = f"SELECT ref FROM observation WHERE {where} ORDER BY ref LIMIT :n"
         return [ref for (ref,) in self._session.read(sql, n=limit, **targets)]
+
+    def having(
+        self, field: Literal["external_id", "actor"], values: Sequence[str], *, limit: int | None = None
+    ) -> Sequence[int]:
+        """Return the references of observations with one of some values in a field, in order."""
+        names = {f"name{n}": value for n, value in enumerate(values)}
+        if not names:
+            return []
+        among = ", ".join(f":{name}" for name in names)
+        where = f":mine AND erased_at IS NULL AND {field} IN ({among})"
+        most = "" if limit is None else f" LIMIT {int(limit)}"
+        sql = f"SELECT ref FROM observation WHERE {where} ORDER BY ref{most}"
+        return [ref for (ref,) in self._session.read(sql, **names)]
 
     def hash_older(self, *, limit: int) -> int:
         """Hash up to `limit` observations that have no content hash as they are now; return how many."""

@@ -1,0 +1,43 @@
+"""Whose words go where a person is forgotten: everything one speaker said."""
+
+import difflib
+from typing import Final
+
+from episodic_agent.core.facts.speakers import OWNER, speaker_of
+from episodic_agent.core.language import fold
+from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.protocols import Transaction
+from episodic_agent.schemas import Scope
+
+MOST: Final = 1 << 20  # speakers of one user's memory
+NAMED: Final = 10  # of them an error names
+
+
+def speaker_name(scope: Scope, speaker: str) -> str:
+    """Return what a receipt's fingerprint is of: one name, however the speaker is written.
+
+    >>> [speaker_name(Scope("lena"), name) for name in ("Tom", "user", "Lena")]
+    ['tom', 'lena', 'lena']
+    """
+    name = fold(speaker.strip())
+    return fold(scope.user_id) if speaker_of(name) == OWNER else name
+
+
+def refs_of_speaker(tx: Transaction, speaker: str) -> list[int]:
+    """Return the references of all that a speaker said.
+
+    Whose memory it is goes by their own name, whatever a chat calls them ("user"). Case does not matter.
+    Raises NotFound, with who did speak, where nobody of the name did, InvalidInput for an empty name.
+    """
+    if not speaker.strip():
+        raise InvalidInput("`speaker` is empty; name who said what is to go")
+    name = speaker_name(tx.scope, speaker)
+    spoke = list(tx.observations.actors(limit=MOST))
+    meant = [actor for actor in spoke if speaker_name(tx.scope, actor) == name]
+    if not meant:
+        near = difflib.get_close_matches(speaker, spoke, n=1)
+        guess = f"did you mean {near[0]!r}? " if near else ""
+        more = ", …" if len(spoke) > NAMED else ""
+        known = ", ".join(map(repr, spoke[:NAMED])) or "nobody"
+        raise NotFound(f"nothing that {speaker!r} said is in this memory; {guess}who spoke: {known}{more}")
+    return list(tx.observations.having("actor", meant))
