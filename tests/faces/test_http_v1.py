@@ -1,5 +1,6 @@
 """`/v1`: every verb as a route, over a real application on a real memory."""
 
+import base64
 import json
 import threading
 import time
@@ -99,6 +100,24 @@ def test_what_nobody_waited_for_is_an_operation_to_poll(client: TestClient) -> N
     assert client.get("/v1/users/nobody/operations/op_").status_code == 404
     wrong = client.get("/v1/users/ana%2Fwork/operations/nonsense")
     assert (wrong.status_code, "is no operation" in wrong.json()["detail"]) == (400, True)
+
+
+def test_an_operation_is_there_for_whose_messages_it_follows_alone(client: TestClient) -> None:
+    add(client, message("Hello"), user="bo")
+    own = add(client, message("One"), message("Two"), thread="t").json()["operation"]["id"]
+    assert client.get(f"{ANA}/operations/{own}").json()["state"] == "done"
+    place = base64.urlsafe_b64decode(own[3:] + "=")
+    further = "op_" + base64.urlsafe_b64encode(place[:-1] + b"\x02").decode().rstrip("=")
+    for user, name in (("ana", "op_" + 27 * "A"), ("bo", own), ("ana", further)):
+        answer = client.get(f"/v1/users/{user}/operations/{name}")
+        assert (answer.status_code, "no operation" in answer.json()["detail"]) == (404, True)
+    for erased in items(client, "episodes"):
+        client.delete(f"{ANA}/episodes/{erased['episode_id']}")
+    assert client.get(f"{ANA}/operations/{own}").json()["state"] == "done"  # nothing of it waits any more
+    add(client, message("Three"))
+    client.delete(f"{ANA}/threads/t")
+    gone = client.get(f"{ANA}/operations/{own}")
+    assert (gone.status_code, "thread is erased" in gone.json()["detail"]) == (404, True)
 
 
 def test_an_operation_runs_until_a_worker_did_it_and_fails_where_it_cannot(tmp_path: Path) -> None:
