@@ -84,6 +84,17 @@ def test_a_batch_is_kept_in_order_and_answered_with_receipts(client: TestClient)
     assert client.get(f"{ANA}/stats").json()["observations"] == 2
 
 
+def test_a_message_with_the_id_of_an_erased_one_is_told_to_be_erased(client: TestClient) -> None:
+    kept = add(client, message("One", id="a"), message("Two", id="b"), thread="t").json()["receipts"]
+    assert [r["state"] for r in kept] == ["open", "open"]
+    client.delete(f"{ANA}/observations/{kept[0]['id']}")
+    for wait in (True, False):
+        again = add(client, message("One", id="a"), message("Two", id="b"), thread="t", wait=wait).json()
+        told = [(r["added"], r["state"]) for r in again["receipts"]]
+        assert told == [(False, "erased"), (False, "open")]
+    assert client.get(f"{ANA}/stats").json()["observations"] == 1
+
+
 def test_what_nobody_waited_for_is_an_operation_to_poll(client: TestClient) -> None:
     answer = add(client, message("One"), message("Two"), thread="a/b", user="ana%2Fwork", wait=False)
     operation = answer.json()["operation"]

@@ -56,7 +56,10 @@ class NewMessages(BaseModel):
 
 
 class MessageReceipt(BaseModel):
-    """What was kept of one message; `added` is false where its id was known already."""
+    """What was kept of one message; `added` is false where its id was known already.
+
+    `state` is `open`, or `erased` where the message of this id was erased: it is not kept again.
+    """
 
     id: UUID
     thread_id: UUID
