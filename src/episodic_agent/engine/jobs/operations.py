@@ -70,8 +70,8 @@ def operation_of(at: Scoped, identity: str) -> Operation:
     with at.read() as tx:
         if not all(_was_kept(tx, thread, seq) for thread, seq in reach.items()):
             raise NotFound(
-                f"no operation {identity[:60]!r} of this user; adding messages answers with one, which is told "
-                "of until their thread is erased"
+                f"no operation {identity[:60]!r} of this user; adding messages answers with one, "
+                "which is told of until their thread is erased"
             )
         jobs = tx.upkeep.jobs()
         late = {str(thread) for thread, seq in reach.items() if _undecided(tx, thread, seq)}
@@ -103,9 +103,7 @@ def _due(job: Job, now: datetime) -> bool:
 
 def _read(identity: str) -> Mapping[UUID, int]:
     try:
-        head, text = identity[: len(MESSAGES)], identity[len(MESSAGES) :]
-        if head != MESSAGES:
-            raise ValueError(identity)
+        text = identity.removeprefix(MESSAGES) if identity.startswith(MESSAGES) else "?"
         packed = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         places = list(_PLACE.iter_unpack(packed))
     except (ValueError, TypeError, struct.error) as error:
