@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path as FilePath
 from shutil import rmtree
@@ -22,6 +23,7 @@ from episodic_agent.engine.jobs.operations import Operation
 from episodic_agent.engine.results import ImportReport
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.guard import SLOWEST
+from episodic_agent.faces.http.remedies import for_http
 from episodic_agent.faces.http.v1.asking import (
     AS_OF,
     PREFIX,
@@ -136,7 +138,9 @@ def _add_import(router: APIRouter, largest: int) -> None:
                     raise type(error)(by_its_name(str(error), target)) from error
                 if report.unreadable and not report.observations:
                     raise HTTPException(422, _nothing_read(report))
-                return answered(request, plain(report))
+                return answered(
+                    request, plain(replace(report, unreadable=[*map(for_http, report.unreadable)]))
+                )
             operation = await run_in_threadpool(memory.jobs.import_file, target, then=deleted, **how)
             stack.pop_all()  # the operation deletes it
         response = answered(request, plain(operation))
