@@ -633,7 +633,7 @@ export interface ObservationPage {
   /** Give it as `cursor` for the next page; null on the last. */ next: string | null;
 }
 
-/** Work that goes on after an answer. `state` is `running`, `done` or `failed`. It runs until the messages are embedded and their boundaries decided and no follow-up work of the user (titles, facts, links) is due; `waiting` counts the jobs before that. `error` is why it failed: the work stands among the dead jobs, where it can be tried again. An import runs until its file is read; then `counts` has the observations read, those added, duplicates, episodes and unreadable records. */
+/** Work that goes on after an answer. `state` is `running`, `done` or `failed`. It runs until the messages are embedded and their boundaries decided and no follow-up work of the user (titles, facts, links) is due; `waiting` counts the jobs before that. `error` is why it failed: the work stands among the dead jobs, where it can be tried again. An import runs until its file is read; then `counts` has the observations read, those added, duplicates, episodes and unreadable records. Before, the process that imports tells the observations read so far, and another none. */
 export interface Operation {
   id: string;
   state: string;
