@@ -59,7 +59,10 @@ class Asking {
   async patiently(url, init, operation) {
     for (let tried = 1; ; tried += 1) {
       const signal = operation.lines || operation.file ? undefined : AbortSignal.timeout(this.timeout);
-      const response = await this.send(url, { ...init, signal });
+      const response = await this.send(url, { ...init, signal }).catch((error) => {
+        const why = error.cause?.code ?? error.cause?.message ?? error.message;
+        throw new Error(`no answer from ${this.url} (${why}); is the service running?`, { cause: error });
+      });
       if (response.ok) return response;
       const again = PASSING.has(response.status) && tried < this.tries && !operation.file;
       if (!again) {

@@ -63,4 +63,6 @@ const busy = new Client("http://127.0.0.1:1", {
 });
 assert.deepEqual((await busy.users()).items, []);
 assert.equal(asked, 3);
+const stopped = new Client("http://127.0.0.1:1");
+await assert.rejects(stopped.users(), /no answer from http:\/\/127\.0\.0\.1:1 \(.+\); is the service running/);
 console.log("the client holds");

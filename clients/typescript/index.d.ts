@@ -539,7 +539,7 @@ export interface MemoryChanges {
   changes: MemoryChange[];
 }
 
-/** What was kept of one message; `added` is false where its id was known already. */
+/** What was kept of one message; `added` is false where its id was known already. `state` is `open`, or `erased` where the message of this id was erased: it is not kept again. */
 export interface MessageReceipt {
   id: string;
   thread_id: string;
@@ -640,7 +640,7 @@ export interface ObservationPage {
   /** Give it as `cursor` for the next page; null on the last. */ next: string | null;
 }
 
-/** Work that goes on after an answer. `state` is `running`, `done` or `failed`. It runs until the messages are embedded and their boundaries decided and no follow-up work of the user (titles, facts, links) is due; `waiting` counts the jobs before that. `error` is why it failed: the work stands among the dead jobs, where it can be tried again. An import runs until its file is read; then `counts` has the observations read, those added, duplicates, episodes and unreadable records. */
+/** Work that goes on after an answer. `state` is `running`, `done` or `failed`. It runs until the messages are embedded and their boundaries decided and no follow-up work of the user (titles, facts, links) is due; `waiting` counts the jobs before that. `error` is why it failed: the work stands among the dead jobs, where it can be tried again. An import runs until its file is read; then `counts` has the observations read, those added, duplicates, episodes and unreadable records. Before, the process that imports tells the observations read so far, and another none. */
 export interface Operation {
   id: string;
   state: string;
@@ -1316,7 +1316,7 @@ export class UserMemory {
   /** Export */
   export(asked?: { /** Only threads about this: tag=memory. */ where?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): AsyncGenerator<string>;
   /** Import File */
-  importFile(asked: { /** The file's name, which may title the chat. */ name?: string | null; /** Where the messages are from. */ source?: string | null; /** Of a text; UTF-8 unless it says so. */ encoding?: string | null; /** Of times without one: Europe/Berlin. */ timezone?: string | null; /** The order of numeric dates: dmy, mdy, ymd. */ dates?: string | null; /** Store nothing, tell what would come. */ dry_run?: boolean; /** Answer when it is done; false: an operation. */ wait?: boolean; body: BodyInit }): Promise<ImportReport>;
+  importFile(asked: { /** The file's name, which may title the chat. */ name?: string | null; /** A name of your own for where the messages are from: ids are told apart by it. */ source?: string | null; /** Of a text; UTF-8 unless it says so. */ encoding?: string | null; /** Of times without one: Europe/Berlin. */ timezone?: string | null; /** The order of numeric dates: dmy, mdy, ymd. */ dates?: string | null; /** Store nothing, tell what would come. */ dry_run?: boolean; /** Answer when it is done; false: an operation. */ wait?: boolean; body: BodyInit }): Promise<ImportReport>;
   /** Return what the next prompt should be told of the past, before or after the message was added */
   context(asked: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; message: string; thread?: string | null; channel?: string | null; at?: string | null; max_tokens?: number; form?: "default" | "context-2027-02" | "context-2027-01" | "seed-002" }): Promise<ThreadContext>;
   /** Return the episodes and facts that best answer a query, with the observations that prove it */

@@ -81,6 +81,17 @@ def test_a_file_is_imported_after_the_answer_and_any_process_tells_how_it_stands
     assert polled(client, again.headers["location"])["counts"] == {**counts, "added": 0, "duplicates": 5}
 
 
+def test_an_import_under_way_tells_how_much_it_has_read(client: TestClient) -> None:
+    chat = json.dumps([{"role": "user", "content": f"The kettle broke, {n}"} for n in range(3000)]).encode()
+    asked = {"name": "chat.json", "wait": False}
+    where = client.post("/v1/users/ana/import", params=asked, content=chat).headers["location"]
+    told = []
+    while (answer := client.get(where).json())["state"] == "running":
+        told += [answer["counts"]["observations"]] if answer["counts"] else []
+    assert told == sorted(told)
+    assert 0 < told[0] <= answer["counts"]["observations"] == 3000
+
+
 def test_a_file_nobody_can_read_makes_a_failed_operation_that_says_why(client: TestClient) -> None:
     asked = {"name": "chat.json", "wait": False}
     answer = client.post("/v1/users/ana/import", params=asked, content=b"\x00\x01")

@@ -304,6 +304,13 @@ def test_the_commands_make_list_and_revoke_keys(run: Run) -> None:
     assert run("keys", "revoke", made["id"]).code == 0
     assert f"{made['id']}  write  acme" in run("keys", "list").out
     assert "revoked" in run("keys", "list").out
+    assert run("keys", "rotate", heir["id"]).code == 0  # it opens for an hour more
+    (closes,) = (
+        datetime.fromisoformat(key["revoked_at"])
+        for key in run("keys", "list", "--json").json["keys"]
+        if key["id"] == heir["id"]
+    )
+    assert f", closes at {closes:%Y-%m-%d %H:%M} UTC" in run("keys", "list").out
     assert run("keys", "revoke", "nobody").code == 3
     assert run("keys", "create", "--role", "king").code == 2
     assert made["key"] not in run("keys", "list", "--json").out

@@ -1,5 +1,6 @@
 """`/v1`: every verb as a route, over a real application on a real memory."""
 
+import base64
 import json
 import threading
 import time
@@ -81,6 +82,17 @@ def test_a_batch_is_kept_in_order_and_answered_with_receipts(client: TestClient)
     assert client.get(f"{ANA}/stats").json()["observations"] == 2
 
 
+def test_a_message_with_the_id_of_an_erased_one_is_told_to_be_erased(client: TestClient) -> None:
+    kept = add(client, message("One", id="a"), message("Two", id="b"), thread="t").json()["receipts"]
+    assert [r["state"] for r in kept] == ["open", "open"]
+    client.delete(f"{ANA}/observations/{kept[0]['id']}")
+    for wait in (True, False):
+        again = add(client, message("One", id="a"), message("Two", id="b"), thread="t", wait=wait).json()
+        told = [(r["added"], r["state"]) for r in again["receipts"]]
+        assert told == [(False, "erased"), (False, "open")]
+    assert client.get(f"{ANA}/stats").json()["observations"] == 1
+
+
 def test_what_nobody_waited_for_is_an_operation_to_poll(client: TestClient) -> None:
     answer = add(client, message("One"), message("Two"), thread="a/b", user="ana%2Fwork", wait=False)
     operation = answer.json()["operation"]
@@ -97,6 +109,24 @@ def test_what_nobody_waited_for_is_an_operation_to_poll(client: TestClient) -> N
     assert client.get("/v1/users/nobody/operations/op_").status_code == 404
     wrong = client.get("/v1/users/ana%2Fwork/operations/nonsense")
     assert (wrong.status_code, "is no operation" in wrong.json()["detail"]) == (400, True)
+
+
+def test_an_operation_is_there_for_whose_messages_it_follows_alone(client: TestClient) -> None:
+    add(client, message("Hello"), user="bo")
+    own = add(client, message("One"), message("Two"), thread="t").json()["operation"]["id"]
+    assert client.get(f"{ANA}/operations/{own}").json()["state"] == "done"
+    place = base64.urlsafe_b64decode(own[3:] + "=")
+    further = "op_" + base64.urlsafe_b64encode(place[:-1] + b"\x02").decode().rstrip("=")
+    for user, name in (("ana", "op_" + 27 * "A"), ("bo", own), ("ana", further)):
+        answer = client.get(f"/v1/users/{user}/operations/{name}")
+        assert (answer.status_code, "no operation" in answer.json()["detail"]) == (404, True)
+    for erased in items(client, "episodes"):
+        client.delete(f"{ANA}/episodes/{erased['episode_id']}")
+    assert client.get(f"{ANA}/operations/{own}").json()["state"] == "done"  # nothing of it waits any more
+    add(client, message("Three"))
+    client.delete(f"{ANA}/threads/t")
+    gone = client.get(f"{ANA}/operations/{own}")
+    assert (gone.status_code, "thread is erased" in gone.json()["detail"]) == (404, True)
 
 
 def test_an_operation_runs_until_a_worker_did_it_and_fails_where_it_cannot(tmp_path: Path) -> None:
@@ -456,3 +486,86 @@ def test_no_request_makes_the_service_fail(opened: Callable[[], Memory], role: s
                 case.call_and_validate(session=client, headers=headers, excluded_checks=UNTOLD)
 
             holds()
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "asked", "sent", "problem"),
+    [
+        ("POST", "messages", "x=1", {"messages": [{"content": "a"}]}, "there is no `x`; there are wait"),
+        (
+            "POST",
+            "search",
+            "limit=1",
+            {"query": "a"},
+            "there is no `limit` in the query; it stands in the body",
+        ),
+        ("POST", "context", "at=2026", {"message": "a"}, "it stands in the body"),
+        ("POST", "flush", "dry=1", {}, "there is no `dry`; nothing is taken behind the path"),
+        ("POST", "import", "nam=a", {}, "there is no `nam`; did you mean `name`?"),
+        ("GET", "export", "wat=1", None, "there is no `wat`; there are where, as_of"),
+        ("GET", "stats", "wat=1", None, "there is no `wat`; there are as_of"),
+        ("GET", "events", "wat=1", None, "there is no `wat`; nothing is taken behind the path"),
+        ("POST", "search", "", {"query": "a", "as_of": "2026-03-01"}, "it stands in the query: `?as_of=…`"),
+        ("POST", "messages", "", {"messages": [{"content": "a"}] * 1001}, "a list of at most 1000, not 1001"),
+    ],
+)
+def test_what_a_route_does_not_know_is_refused_wherever_it_stands(
+    refusing: TestClient, method: str, path: str, asked: str, sent: Any, problem: str
+) -> None:
+    answer = refusing.request(method, f"{ANA}/{path}?{asked}", json=sent)
+    assert (answer.status_code, problem in answer.json()["detail"]) == (422, True), answer.text
+
+
+def test_an_idempotency_key_that_is_empty_is_refused(refusing: TestClient) -> None:
+    answer = add(refusing, message("a"), headers={"Idempotency-Key": ""})
+    assert (answer.status_code, answer.json()["detail"]) == (422, "the header `idempotency-key` is empty")
+
+
+def test_a_method_that_a_route_does_not_have_is_answered_with_the_one_it_has(refusing: TestClient) -> None:
+    answer = refusing.put(f"{ANA}/messages", json={})
+    assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+    assert answer.json()["detail"].startswith("this route takes POST, not PUT")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "content", "status", "problem"),
+    [
+        ("GET", "ana/episodes/nope", None, 404, "`GET /v1/users/{user}/episodes` lists the ids"),
+        ("GET", "ana/facts/nope", None, 404, "`GET /v1/users/{user}/facts` lists the ids"),
+        ("GET", "ana/sessions/nope", None, 404, "`GET /v1/users/{user}/"),
+        ("POST", "ana/jobs/nope/retry", None, 404, "`GET /v1/users/{user}/jobs` lists the ids"),
+        (
+            "GET",
+            "zoe/stats",
+            None,
+            404,
+            "no user 'zoe' in this memory; `GET /v1/users` lists those there are",
+        ),
+        ("POST", "ana/import?name=a.txt", "Grüße\n".encode("latin-1") * 9, 400, "give ?encoding="),
+        (
+            "POST",
+            "ana/messages",
+            json.dumps({"messages": [{"content": "a" * 1_500_000}]}).encode(),
+            413,
+            "ask whoever runs the service to raise EPISODIC_MESSAGE_BYTES",
+        ),
+    ],
+)
+def test_a_remedy_is_a_request_and_no_command_line(
+    refusing: TestClient, method: str, path: str, content: bytes | None, status: int, problem: str
+) -> None:
+    headers = {"content-type": "application/json"} if path.endswith("messages") else {}
+    answer = refusing.request(method, f"/v1/users/{path}", content=content, headers=headers)
+    detail = answer.json()["detail"]
+    assert (answer.status_code, problem in detail) == (status, True), answer.text
+    assert "episodic" not in detail
+
+
+def test_a_name_too_long_for_a_user_is_refused_and_no_other_is_told(refusing: TestClient) -> None:
+    for answer in (
+        add(refusing, message("a"), user="u" * 256),
+        refusing.post("/v1/users/" + "u" * 256 + "/import"),
+    ):
+        assert (answer.status_code, "at most 255" in answer.json()["detail"]) == (400, True)
+    unknown = refusing.get("/v1/users/zoe/stats").json()["detail"]
+    assert "ana" not in unknown

@@ -49,7 +49,8 @@ class ErasingConformance(StoreFixture):
                 Tombstone(THREAD, 1, identity("kitchen/1"), minute(9))
             ]
             assert tx.observations.erased(THREAD, 2, 9) == []
-            assert tx.observations.known([identity("kitchen/1")])[identity("kitchen/1")].seq == 1
+            known = tx.observations.known([identity("kitchen/1"), identity("kitchen/0")])
+            assert [known[identity(f"kitchen/{n}")].state for n in (0, 1)] == ["open", "erased"]
             assert tx.observations.get([identity("kitchen/1")]) == {}
             assert sorted(tx.observations.records(THREAD, 0, 9)) == [0, 2]
             assert (tx.count("observations"), dict(tx.observations.actors())) == (2, {"ana": 2})

@@ -12,10 +12,11 @@ from episodic_agent.engine.deps import Deps
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import Store, Transaction
 from episodic_agent.schemas import Decision, Scope, Thread
-from episodic_agent.showing import visible
+from episodic_agent.showing import clipped, visible
 
 RANDOM_BITS: Final = 74  # of a UUIDv7
 _NAMED: Final = 10  # threads and users an error message names
+_SHOWN: Final = 80  # characters of a user's name in one
 
 
 def scope_of(name: object, space: str) -> Scope:
@@ -91,7 +92,7 @@ def check_known(store: Store, scope: Scope) -> None:
         return
     users = sorted(one.user_id for one in store.scopes(scope.space))
     known = f"known users: {', '.join(users[:_NAMED])}" if users else "the memory is empty"
-    raise NotFound(f"no user {scope.user_id!r} in this memory; {known}")
+    raise NotFound(f"no user {clipped(scope.user_id, _SHOWN)!r} in this memory; {known}")
 
 
 def thread_meant(tx: Transaction, name: str | None) -> UUID | None:

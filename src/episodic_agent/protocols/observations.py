@@ -13,7 +13,10 @@ class Observations(Protocol):
     """What was observed, and what is left of what was erased for good (docs/forgetting.md)."""
 
     def known(self, ids: Sequence[UUID]) -> Mapping[UUID, Receipt]:
-        """Return first receipts (added=False) of those observation ids that are stored already."""
+        """Return first receipts (added=False) of those observation ids that are stored already.
+
+        Of one that was erased the state is `erased`.
+        """
         ...
 
     def append(self, observations: Sequence[Observation]) -> None:

@@ -4,10 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 from uuid import UUID
 
 from episodic_agent.schemas.values import Json
 from episodic_agent.showing import described
+
+OPEN: Final = "open"  # states of a receipt
+ERASED: Final = "erased"
 
 
 class Kind(StrEnum):
@@ -59,15 +63,18 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What `add` acknowledges for one observation: durable, searchable, exactly once (I2, I10)."""
+    """What `add` acknowledges for one observation: durable, searchable, exactly once (I2, I10).
+
+    `state` is `open`, or `erased` where the id is that of an observation that was erased: it stays so, and
+    nothing was kept.
+    """
 
     id: UUID
     thread_id: UUID
     seq: int
     added: bool
-    state: str = "open"
+    state: str = OPEN
 
     def __repr__(self) -> str:
-        return described(
-            self, "added" if self.added else "known already", f"message {self.seq}", str(self.id)
-        )
+        known = "erased, not added" if self.state == ERASED else "known already"
+        return described(self, "added" if self.added else known, f"message {self.seq}", str(self.id))

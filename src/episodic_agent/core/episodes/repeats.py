@@ -32,25 +32,25 @@ def summary_beside(title: str, summary: str, language: str | None = None) -> str
     return " ".join(others) if _is_first(title, [first]) else summary
 
 
-def unsaid(summary: str, told: Iterable[str], language: str | None = None) -> str:
+def unsaid(summary: str, there: Iterable[str], language: str | None = None) -> str:
     """Return a summary without the sentences that stand in one of some texts already.
 
     >>> unsaid("The van is booked. Tom drives.", ["The van is booked."])
     'Tom drives.'
     """
-    texts = [f" {_plain(text)} " for text in told]
+    texts = [f" {_plain(text)} " for text in there]
     if not texts:
         return summary
-    kept = [
+    fresh = [
         one
         for one in sentences(summary, language)
         if not any(f" {form} " in text for text in texts for form in _forms(one) if form)
     ]
-    return " ".join(kept)
+    return " ".join(fresh)
 
 
-def _is_first(title: str, said: list[str]) -> bool:
-    return bool(said) and bool(_plain(title)) and _plain(title) in _forms(said[0])
+def _is_first(title: str, spoken: list[str]) -> bool:
+    return bool(spoken) and bool(_plain(title)) and _plain(title) in _forms(spoken[0])
 
 
 def _forms(sentence: str) -> tuple[str, str]:

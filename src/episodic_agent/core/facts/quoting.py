@@ -206,7 +206,7 @@ def in_its_matter(quotation: Quotation, known: Sequence[KnownFact]) -> FactCandi
     return candidate if likeliest is None else _after_what_it_ends(candidate, likeliest.attribute, mine)
 
 
-def chance_of_change(older: KnownFact, newer: KnownFact) -> float:
+def probability_of_change(older: KnownFact, newer: KnownFact) -> float:
     """Return how likely what was said later takes the place of what was said before, in [0, 1].
 
     From `MAY_CHANGE` on both are told, the newer one first: only what is surer ends the other.

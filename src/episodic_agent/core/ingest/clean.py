@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Final
 
+import numpy as np
+
 from episodic_agent.core.ingest.words import DEPTH, LONGEST_NUMBER
 from episodic_agent.core.language import repair
 from episodic_agent.errors import InvalidInput
@@ -37,7 +39,7 @@ class Cleaner:
             return self.text(value)
         if isinstance(value, int) and value.bit_length() > LONGEST_NUMBER:  # Python cannot print the longest
             raise InvalidInput(f"a number has {value.bit_length()} bits; send it as a string")
-        if hasattr(value, "tolist") and getattr(value, "size", _MOST + 1) <= _MOST:  # of numpy
+        if isinstance(value, np.ndarray | np.generic) and value.size <= _MOST:
             value = value.tolist()
             if not isinstance(value, list):
                 return self.json(value, depth + 1)

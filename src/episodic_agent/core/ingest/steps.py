@@ -7,7 +7,9 @@ it. What its content says already is not said twice. `content_of` undoes this.
 import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
+
+import numpy as np
 
 from episodic_agent.core.ingest.words import action_words, is_finite, step_parts, type_name
 from episodic_agent.errors import InvalidInput
@@ -39,21 +41,21 @@ def step_text(fields: Mapping[str, object], location: object, content: str) -> s
     check_step(fields)
     if content.strip() and not any(fields.get(key) is not None for key in SAYING) and not location:
         return content
-    said = _folded(content)
+    words = _folded(content)
     before, after = step_parts(fields)
     after += outcome_words(fields)
-    parts = [part for part in before if not _says(said, part)]
+    parts = [part for part in before if not _says(words, part)]
     if content.strip():
         parts.append(content)
-    parts += [part for part in after if not _says(said, part)]
+    parts += [part for part in after if not _says(words, part)]
     text = _run_on(parts)
     where = location.strip() if isinstance(location, str) else ""
-    if not where or _says(said, where):
+    if not where or _says(words, where):
         return text
     return f"In the {where}: {text}" if text else f"In the {where}"
 
 
-class Said(Protocol):
+class TellingStep(Protocol):
     """A step as it is kept, or on its way there."""
 
     @property
@@ -77,13 +79,13 @@ class Said(Protocol):
         ...
 
 
-def content_of(observation: Said) -> str:
+def content_of(observation: TellingStep) -> str:
     """Return what a step says in its own words: its text without the place and the fields said with it.
 
     A step that has no content is its whole text.
     """
     text = observation.text
-    fields: dict[str, Any] = {**observation.extras, "events": observation.events}
+    fields: dict[str, object] = {**observation.extras, "events": observation.events}
     before, after = step_parts(fields)
     after += outcome_words(fields)
     rest = text.removeprefix(f"In the {observation.location}: ") if observation.location else text
@@ -91,8 +93,8 @@ def content_of(observation: Said) -> str:
         rest = _unsaid(rest, part, first=True)
     for part in reversed(after):
         rest = _unsaid(rest, part, first=False)
-    whole = {part.strip() for part in (*before, *after)}
-    return text if not rest.strip() or rest.strip() in whole else rest
+    pieces = {part.strip() for part in (*before, *after)}
+    return text if not rest.strip() or rest.strip() in pieces else rest
 
 
 def check_step(fields: Mapping[str, object]) -> None:
@@ -183,6 +185,6 @@ def _value(value: object) -> str:
 def _numbers(value: object) -> list[object]:
     if isinstance(value, Mapping):
         return [one for one in value.values() if not isinstance(one, str)]
-    if hasattr(value, "tolist"):  # an array of numpy
+    if isinstance(value, np.ndarray):
         value = value.tolist()
     return list(value) if isinstance(value, list | tuple) else [value]

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Final
 
+import numpy as np
+
 from episodic_agent.errors import InvalidInput
 
 DEPTH: Final = 40  # no honest message is nested deeper, and Python's own stack ends not far beyond
@@ -94,7 +96,7 @@ def action_words(action: object) -> str:
         return action
     if isinstance(action, Mapping):
         return str(next((action[key] for key in ("name", "label", "type") if action.get(key)), ""))
-    values = action.tolist() if hasattr(action, "tolist") else action  # of numpy, as environments sample them
+    values = action.tolist() if isinstance(action, np.ndarray | np.generic) else action
     several = values if isinstance(values, list | tuple) else [values]
     if all(isinstance(one, str) for one in several):
         return ", ".join(map(str, several))

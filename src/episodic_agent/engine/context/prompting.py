@@ -283,11 +283,11 @@ def _shown_turn(tx: Transaction, skill: UUID, now: Situation, visibility: Visibi
 
 
 def _session(
-    tx: Transaction, deps: Deps, now: Situation, visibility: Visibility, told: Sequence[str]
+    tx: Transaction, deps: Deps, now: Situation, visibility: Visibility, here: Sequence[str]
 ) -> list[QuotedText]:
     """Return what the session before this one came to: its summary, outcome and decisions.
 
-    `told` are texts that stand in this conversation: they are not said again. Where a session grew into
+    `here` are texts that stand in this conversation: they are not said again. Where a session grew into
     several parts, both the part before and the session before are told.
     """
     if now.thread is None or now.place == -1:
@@ -311,7 +311,7 @@ def _session(
         and _goes_before(tx, one, section, session)
         and not visibility.why_episode(one)
     ]
-    return [quote for one in shown for quote in _session_quote(tx, deps, now, visibility.worded(one), told)]
+    return [quote for one in shown for quote in _session_quote(tx, deps, now, visibility.worded(one), here)]
 
 
 def _goes_before(tx: Transaction, parent: Episode, section: Section, session: SessionFacts | None) -> bool:
@@ -327,9 +327,9 @@ def _goes_before(tx: Transaction, parent: Episode, section: Section, session: Se
 
 
 def _session_quote(
-    tx: Transaction, deps: Deps, now: Situation, episode: Episode, told: Sequence[str]
+    tx: Transaction, deps: Deps, now: Situation, episode: Episode, here: Sequence[str]
 ) -> list[QuotedText]:
-    summary = _came_to(tx, episode, now, deps.language, told)
+    summary = _came_to(tx, episode, now, deps.language, here)
     if not summary:
         return []
     first, last = episode.first_seq, max(episode.first_seq, episode.last_seq)
@@ -341,7 +341,7 @@ def _session_quote(
 
 
 def _came_to(
-    tx: Transaction, episode: Episode, now: Situation, language: str | None, told: Sequence[str]
+    tx: Transaction, episode: Episode, now: Situation, language: str | None, here: Sequence[str]
 ) -> str:
     asked = [item.text for item in now.before if not is_reply(item)]
     frame = frame_for(now.text, asked, language)
@@ -349,14 +349,14 @@ def _came_to(
     encoded = read_metadata(episode.metadata)
     outcome = metadata.outcome if metadata.outcome != UNKNOWN else encoded.outcome
     decided = metadata.key_decisions or encoded.key_decisions
-    said = unsaid(episode.summary, told, language)
+    rest = unsaid(episode.summary, here, language)
     # all of it stands below: its title would only say so again
     title = (
         _sentence(title_beside(episode.title, episode.summary, language))
-        if said or not episode.summary
+        if rest or not episode.summary
         else ""
     )
-    parts = [" ".join(part for part in (title, said) if part)]
+    parts = [" ".join(part for part in (title, rest) if part)]
     if outcome != UNKNOWN:
         parts.append(frame.outcome.replace("{}", outcome) + ".")
     if decided:

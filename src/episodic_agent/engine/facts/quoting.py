@@ -20,10 +20,10 @@ from episodic_agent.core.facts.quoting import (
     KnownFact,
     Meaning,
     Quotation,
-    chance_of_change,
     in_its_matter,
     is_quotation,
     meant_words,
+    probability_of_change,
     quotations,
 )
 from episodic_agent.core.facts.stating import KNOWN_EMBEDDERS
@@ -118,7 +118,7 @@ def may_tell_of_changes(
     """
     known = _KnownFacts(tx, deps, ())
     before, after = (known.of([kept for kept in some if is_quotation(kept.fact)]) for some in (older, newer))
-    return [(o.fact, n.fact) for o in before for n in after if chance_of_change(o, n) >= MAY_CHANGE]
+    return [(o.fact, n.fact) for o in before for n in after if probability_of_change(o, n) >= MAY_CHANGE]
 
 
 class _KnownFacts:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from contextvars import copy_context
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
@@ -23,7 +24,9 @@ from episodic_agent.errors import EpisodicError, InvalidInput, NotFound, StoreUn
 REMEMBERED: Final = timedelta(days=1)
 AT_ONCE: Final = 2  # imports of a process that work; the others wait for their turn
 MOST: Final = 8  # imports of a process
+Work = Callable[..., ImportReport]  # it tells `progress` how many observations it has read
 _NAME: Final = "episodic-import-"
+_READ: Final[dict[str, int]] = {}  # observations read so far, of the imports under way in this process
 _TURNS: Final = threading.BoundedSemaphore(AT_ONCE)
 _GONE: Final = "the process that imported it ended; send the file again: it goes on where it was"
 _UNREAD: Final = "nothing of it can be read; send it without `wait=false` to see why"  # no word of the file
@@ -39,9 +42,7 @@ def by_its_name(problem: str, file: Path) -> str:
     return problem.replace(str(file), file.name)
 
 
-def begin_import(
-    at: Scoped, file: Path, work: Callable[[], ImportReport], then: Callable[[], object] | None = None
-) -> Operation:
+def begin_import(at: Scoped, file: Path, work: Work, then: Callable[[], object] | None = None) -> Operation:
     """Let a thread import a file, and do `then` however it ended; return what the import is followed by.
 
     Raises StoreUnavailable where this process does too many already.
@@ -69,7 +70,13 @@ def state_of_import(at: Scoped, identity: str) -> Operation:
     lives = _lives(at, identity, owner)  # looked at before the outcome is: who ends has written that first
     ended = _recorded(at, identity, "ended")
     if ended is None:
-        return Operation(identity, "running", 1) if lives else Operation(identity, "failed", 0, _GONE)
+        read = _READ.get(identity)
+        counts = None if read is None else {"observations": read}
+        return (
+            Operation(identity, "running", 1, counts=counts)
+            if lives
+            else Operation(identity, "failed", 0, _GONE)
+        )
     outcome = json.loads(ended)
     if "error" in outcome:
         return Operation(identity, "failed", 0, outcome["error"])
@@ -87,13 +94,13 @@ def _run(
     at: Scoped,
     identity: str,
     file: Path,
-    work: Callable[[], ImportReport],
+    work: Work,
     then: Callable[[], object] | None,
 ) -> None:
     outcome: dict[str, object] = {"error": _BROKE}
     try:
         with _TURNS:
-            report = work()
+            report = work(progress=partial(_READ.__setitem__, identity))
         unread = report.unreadable and not report.observations
         outcome = {"error": _UNREAD} if unread else {"counts": _counts(report)}
     except EpisodicError as error:
@@ -104,6 +111,7 @@ def _run(
                 then()
         with suppress(EpisodicError):  # the memory was closed meanwhile: who asks finds nobody doing it
             _keep(at, identity, "ended", json.dumps(outcome))
+        _READ.pop(identity, None)
 
 
 def _counts(report: ImportReport) -> dict[str, int]:

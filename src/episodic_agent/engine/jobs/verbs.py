@@ -121,7 +121,8 @@ class JobRoom:
     def operation(self, operation_id: str) -> Operation:
         """Return how an operation stands: running, done or failed.
 
-        Raises InvalidInput for what is no id of one, NotFound for an unknown user.
+        Raises InvalidInput for what is no id of one, NotFound for an unknown user and for an id that
+        this user's messages were never answered with, or whose whole thread was erased.
         """
         if self._at is None:
             raise InvalidInput("an operation is a user's: ask `memory.user(name).jobs`")

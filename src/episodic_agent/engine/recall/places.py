@@ -231,7 +231,7 @@ def known_visits(tx: Transaction, place: str, thread_id: UUID | None = None) -> 
             "`location` do, older ones count after `episodic doctor --repair`"
         )
     known = f"did you mean {labels[nearest[0]]!r}?"
-    raise NotFound(f"no place {place!r} in this memory; {known} `episodic places` lists all {len(labels)}")
+    raise NotFound(f"no place {place!r} in this memory; {known}; `episodic places` lists all {len(labels)}")
 
 
 def owners_of(tx: Transaction, visits: Sequence[Visit]) -> tuple[list[UUID], list[UUID]]:

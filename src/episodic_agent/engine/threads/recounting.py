@@ -78,8 +78,8 @@ def said_by(tx: Transaction, thread: Thread, moment: datetime) -> int:
     number = tx.threads.number(thread.id)
     times = tx.index.times(np.arange(ref_of(number, 0), ref_of(number, end), dtype=np.int64))
     missing = times == np.iinfo(np.int64).min  # erased
-    said = np.flatnonzero(~missing & (times <= (moment - _EPOCH) // _TICK))
-    return int(said[-1]) + 1 if len(said) else 0
+    places = np.flatnonzero(~missing & (times <= (moment - _EPOCH) // _TICK))
+    return int(places[-1]) + 1 if len(places) else 0
 
 
 def recount(tx: Transaction, thread: Thread, asking: Asking, *, before: int | None = None) -> Recounted:

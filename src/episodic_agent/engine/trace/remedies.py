@@ -21,31 +21,16 @@ PYTHON: Final[Mapping[str, str]] = {
     "keys list": "`memory.keys.list()`",
     "keys create": "`memory.keys.create()`",
 }
-HTTP: Final[Mapping[str, str]] = {
-    "episodes": "`GET episodes`",
-    "show": "`GET episodes/{id}/messages`",
-    "summaries": "`GET sessions`",
-    "session list": "`GET sessions`",
-    "facts list": "`GET facts`",
-    "places": "`GET places`",
-    "link list": "`GET links`",
-    "link explain": "`GET threads/{name}/links`",
-    "jobs list": "`GET jobs`",
-    "forget receipts": "`GET erasures`",
-    "tune history": "`GET tuning`",
-}
-_OF_FACE: Final = {"python": PYTHON, "http": HTTP}
+_OF_FACE: Final = {"python": PYTHON}
 
 
 def in_words_of(face: str, problem: str) -> str:
     """Return an error as a face's callers can follow it: a command gives way to the call that does the same.
 
-    One that has no such call stays, as do all for other faces.
+    One that has no such call stays, as do all for other faces: these have words of their own.
 
     >>> in_words_of("python", "no fact 'x'; `episodic facts list` shows the ids")
     "no fact 'x'; `facts.list()` shows the ids"
-    >>> in_words_of("http", "no observation 'x'; `episodic show EPISODE --json` lists their ids")
-    "no observation 'x'; `GET episodes/{id}/messages` lists their ids"
     """
     calls = _OF_FACE.get(face, {})
     return _COMMAND.sub(lambda command: calls.get(command[1], command[0]), problem)

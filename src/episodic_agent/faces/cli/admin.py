@@ -5,7 +5,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import click
@@ -28,6 +28,7 @@ from episodic_agent.wiring import (
     pull_model,
     repair_file,
     scrub_database,
+    utc_now,
 )
 
 SHARDS = 32
@@ -278,10 +279,15 @@ def list_(app: App, user: str | None, as_json: bool) -> None:
         say("no keys; `episodic keys create` makes one")
     for key in known:
         used = "never used" if key.last_used_on is None else f"used {key.last_used_on:%Y-%m-%d}"
-        ended = "" if key.revoked_at is None else f", revoked {key.revoked_at:%Y-%m-%d %H:%M}"
+        ended = "" if key.revoked_at is None else f", {_ended(key.revoked_at)}"
         out().print(
             f"{key.id}  {key.role.value:5}  {key.space}  made {key.created_at:%Y-%m-%d}, {used}{ended}"
         )
+
+
+def _ended(at: datetime) -> str:
+    """Say since when a key opens nothing, or until when one that was rotated still does."""
+    return f"{'closes' if at > utc_now() else 'revoked'} at {at:%Y-%m-%d %H:%M} UTC"
 
 
 @keys.command()

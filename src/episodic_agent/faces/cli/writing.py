@@ -27,6 +27,7 @@ from episodic_agent.faces.cli.app import (
     standard_input,
 )
 from episodic_agent.lazily import module
+from episodic_agent.schemas.observations import ERASED
 from episodic_agent.showing import plain
 
 if TYPE_CHECKING:
@@ -94,7 +95,8 @@ def add(
     if as_json:
         print_json(receipt)
     else:
-        out().print(f"{'added' if receipt.added else 'known already'}: {receipt.id} (seq {receipt.seq})")
+        known = "erased, not added again" if receipt.state == ERASED else "known already"
+        out().print(f"{'added' if receipt.added else known}: {receipt.id} (seq {receipt.seq})")
 
 
 def _piped_text() -> str:

@@ -9,7 +9,7 @@ from episodic_agent.faces.dashboard.door import SESSION
 from episodic_agent.faces.dashboard.forms import Form, form_of, path_here
 from episodic_agent.faces.dashboard.pages import Pages, space_of
 
-REFUSED = "this key is not known here, or was revoked; `episodic keys list` shows those that open"
+REFUSED = "this key is not known here, or was revoked; ask whoever runs this memory for another"
 
 
 def routes(pages: Pages) -> APIRouter:

@@ -35,6 +35,7 @@ from episodic_agent.faces.http.draining import Draining, EndOfService
 from episodic_agent.faces.http.keyed import RATE, Keyed, space_asked
 from episodic_agent.faces.http.metrics import TEXT, RequestCounts, RequestMeter
 from episodic_agent.faces.http.page import page
+from episodic_agent.faces.http.remedies import for_http
 from episodic_agent.faces.http.v0 import routes
 from episodic_agent.faces.http.v1 import v1_routes
 from episodic_agent.faces.http.v1.asking import PREFIX, KeepsSlashes
@@ -43,7 +44,6 @@ from episodic_agent.faces.http.validation import explained, taken_by
 
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"  # a page may load nothing
 MISSED: Final = "there is no such route; /docs lists them, each with its method"
-_ROUTES: Final = {"session list": "sessions", "episodes": "episodes"}  # where a command lists the same
 
 
 def make_app(
@@ -152,35 +152,29 @@ def _add_docs(app: FastAPI) -> None:
         return HTMLResponse(page(app.openapi()), headers={"Content-Security-Policy": POLICY})
 
 
-def _by_routes(detail: str) -> str:
-    """Name a route where an error names the command that lists something.
-
-    >>> _by_routes("no session 'x'; `episodic session list` shows those there are")
-    "no session 'x'; `GET /v1/users/{user}/sessions` shows those there are"
-    """
-    for command, route in _ROUTES.items():
-        detail = detail.replace(f"`episodic {command}`", f"`GET /v1/users/{{user}}/{route}`")
-    return detail
-
-
 def problem(status: int, detail: str, **more: object) -> JSONResponse:
     """Return an error document; one that may pass says when to try again."""
     body = jsonable_encoder(problem_document(status, detail, **more))
     return JSONResponse(body, status, problem_headers(status), media_type=PROBLEM)
 
 
-def _engine_error(_: Request, error: Exception) -> Response:
+def _in_terms_of_http(request: Request, problem: str) -> str:
+    """Return an error in terms of HTTP; what seed 003's routes answer stays."""
+    return for_http(problem) if request.url.path.startswith(f"{PREFIX}/") else problem
+
+
+def _engine_error(request: Request, error: Exception) -> Response:
     if not isinstance(error, EpisodicError):
         raise error
     more = {"retryable": error.retryable} if isinstance(error, Conflict) else {}
-    return problem(error.status_hint, _by_routes(str(error)), **more)
+    return problem(error.status_hint, _in_terms_of_http(request, str(error)), **more)
 
 
 def _invalid(request: Request, error: Exception) -> Response:
     if not isinstance(error, RequestValidationError):
         raise error
     if request.url.path.startswith(f"{PREFIX}/"):
-        results = explained(error.errors(), _taken(request))
+        results = explained(error.errors(), *_taken(request))
         text = "; ".join(one["problem"] for one in results)
     else:  # what seed 003's routes answer stays
         results = [{"where": ".".join(map(str, e["loc"])), "problem": e["msg"]} for e in error.errors()]
@@ -188,19 +182,23 @@ def _invalid(request: Request, error: Exception) -> Response:
     return problem(HTTPStatus.UNPROCESSABLE_ENTITY, text, errors=results)
 
 
-def _taken(request: Request) -> list[str]:
-    """Return the names of what a request's route takes."""
+def _taken(request: Request) -> tuple[list[str], list[str]]:
+    """Return the names of what a request's route takes in its body, and of what behind its path."""
     route = request.scope.get("route")
     if not isinstance(route, APIRoute):
-        return []
-    needed = route.dependant
-    return taken_by(*(field.field_info.annotation for field in (*needed.body_params, *needed.query_params)))
+        return [], []
+    return taken_by(route.dependant.body_params), taken_by(route.dependant.query_params)
 
 
-def _http_error(_: Request, error: Exception) -> Response:
+def _http_error(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
-    known = HTTPStatus(error.status_code).phrase
-    answer = problem(error.status_code, MISSED if error.detail == known else str(error.detail))
+    allowed = (error.headers or {}).get("Allow")
+    detail = _in_terms_of_http(request, str(error.detail))
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED and allowed:
+        detail = f"this route takes {allowed}, not {request.method}; /docs lists the routes"
+    elif error.detail == HTTPStatus(error.status_code).phrase:
+        detail = MISSED
+    answer = problem(error.status_code, detail)
     answer.headers.update(error.headers or {})
     return answer

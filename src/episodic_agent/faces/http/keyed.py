@@ -28,8 +28,8 @@ OPEN: Final = frozenset(
 )
 ASSETS: Final = "/assets/"  # what the pages of the dashboard look like
 _ADDING: Final = "/api/v0/add_message"
-_MISSING: Final = "send a key, `Authorization: Bearer ek_…`; `episodic keys create` makes one"
-_UNKNOWN: Final = "the key is not known here, or was revoked; `episodic keys list` shows those that open"
+_MISSING: Final = "send a key, `Authorization: Bearer ek_…`; whoever runs the service makes one"
+_UNKNOWN: Final = "the key is not known here, or was revoked; ask whoever runs the service for another"
 _ROLES: Final = {"/metrics": Role.ADMIN, _ADDING: Role.WRITE}
 
 space_asked: ContextVar[str | None] = ContextVar("space_asked", default=None)

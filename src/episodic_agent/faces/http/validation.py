@@ -33,29 +33,31 @@ _BOUNDS: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
-def explained(faults: Sequence[Fault], taken: Sequence[str] = ()) -> list[dict[str, str]]:
+def explained(
+    faults: Sequence[Fault], in_body: Sequence[str] = (), in_query: Sequence[str] = ()
+) -> list[dict[str, str]]:
     """Return what is wrong as `where` (dotted) and `problem` (a sentence without its full stop).
 
-    `taken` names the fields there are, for whoever named another one.
+    `in_body` and `in_query` name the fields there are, for whoever named another one or in another place.
 
     >>> fault = {"type": "int_parsing", "loc": ("query", "limit"), "input": "ten", "msg": "…"}
     >>> explained([fault])
     [{'where': 'query.limit', 'problem': "`limit` is a whole number, not 'ten'"}]
     """
     return [
-        {"where": ".".join(map(str, place)), "problem": _problem(place, group, taken)}
+        {"where": ".".join(map(str, place)), "problem": _problem(place, group, in_body, in_query)}
         for place, group in _by_field(faults).items()
     ]
 
 
-def taken_by(*forms: Any) -> list[str]:
-    """Return the fields of what a route takes: of its model, in a body or behind the path."""
-    return [
-        name
-        for form in forms
-        if isinstance(form, type) and issubclass(form, BaseModel)
-        for name in form.model_fields
-    ]
+def taken_by(params: Sequence[Any]) -> list[str]:
+    """Return the names of what a route takes, in a body or behind the path: a model stands for its fields."""
+    names: list[str] = []
+    for param in params:
+        form = param.field_info.annotation
+        is_model = isinstance(form, type) and issubclass(form, BaseModel)
+        names += [*form.model_fields] if is_model else [param.alias]
+    return names
 
 
 def _by_field(faults: Sequence[Fault]) -> Mapping[tuple[Any, ...], list[Fault]]:
@@ -76,7 +78,9 @@ def _is_kind_of_field(part: str | int) -> bool:
     return isinstance(part, str) and part.partition("[")[0] in ("str", "int", "float", "list")
 
 
-def _problem(place: Sequence[Any], faults: Sequence[Fault], taken: Sequence[str]) -> str:
+def _problem(
+    place: Sequence[Any], faults: Sequence[Fault], in_body: Sequence[str], in_query: Sequence[str]
+) -> str:
     fault = faults[0]
     match fault["type"]:
         case "json_invalid":
@@ -86,9 +90,7 @@ def _problem(place: Sequence[Any], faults: Sequence[Fault], taken: Sequence[str]
         case "missing":
             return f"{_name(place)} is missing"
         case "extra_forbidden":
-            close = get_close_matches(str(place[-1]), taken, n=1)
-            remedy = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(taken)}"
-            return f"there is no `{place[-1]}`" + (f"; {remedy}" if taken else "")
+            return _unknown(place, in_body, in_query)
         case "string_too_short" | "too_short" if not fault.get("input"):
             return f"{_name(place)} is empty"
         case "value_error":
@@ -99,6 +101,28 @@ def _problem(place: Sequence[Any], faults: Sequence[Fault], taken: Sequence[str]
     if not accepted:
         return f"{_name(place)}: {fault['msg']}"
     return f"{_name(place)} is {' or '.join(accepted)}, not {_seen(fault)}"
+
+
+def _unknown(place: Sequence[Any], in_body: Sequence[str], in_query: Sequence[str]) -> str:
+    """Say what to do about a field that is not there: it may stand elsewhere, or be written otherwise.
+
+    >>> _unknown(("body", "as_of"), ["query"], ["as_of"])
+    'there is no `as_of` in the body; it stands in the query: `?as_of=…`'
+    >>> _unknown(("query", "limt"), ["query"], ["limit"]), _unknown(("query", "wat"), [], [])
+    ('there is no `limt`; did you mean `limit`?', 'there is no `wat`; nothing is taken behind the path')
+    """
+    name = str(place[-1])
+    here, there = (in_query, in_body) if place[0] == "query" else (in_body, in_query)
+    if len(place) == 2 and name in there:
+        if place[0] == "query":
+            return f"there is no `{name}` in the query; it stands in the body"
+        return f"there is no `{name}` in the body; it stands in the query: `?{name}=…`"
+    if not here:
+        return f"there is no `{name}`" + ("; nothing is taken behind the path" if place[0] == "query" else "")
+    close = get_close_matches(name, here, n=1)
+    return f"there is no `{name}`; " + (
+        f"did you mean `{close[0]}`?" if close else f"there are {', '.join(here)}"
+    )
 
 
 def _accepted(fault: Fault) -> str:
@@ -142,6 +166,8 @@ def _seen(fault: Fault) -> str:
     '-1'
     """
     value = fault.get("input")
+    if fault["type"] == "too_long":
+        return f"{fault['ctx']['actual_length']}"
     if isinstance(value, str):
         shown = value if fault["type"] in _BOUNDS else repr(value)
     else:

@@ -34,7 +34,9 @@ from episodic_agent.stores.records import restored, shortened
 from episodic_agent.stores.tables.observations import ObservationTable
 
 _READ: Final = f"SELECT {OBSERVATION} FROM observation WHERE space = %s AND owner = %s AND erased_at IS NULL"
-_KNOWN: Final = EACH.format("SELECT id, ref FROM observation WHERE space = %s AND owner = %s")
+_KNOWN: Final = EACH.format(
+    "SELECT id, ref, erased_at IS NOT NULL FROM observation WHERE space = %s AND owner = %s"
+)
 _BY_ID: Final = EACH.format(_READ)
 _IN_RANGES: Final = (
     "SELECT s.place, o.* FROM unnest(%s::bigint[], %s::bigint[]) WITH ORDINALITY AS s (first, last, place)"
@@ -72,11 +74,9 @@ class PostgresObservations(PostgresErasing, ObservationTable):
     place = "strpos"
 
     def known(self, ids: Sequence[UUID]) -> Mapping[UUID, Receipt]:
-        """Return first receipts (added=False) of those observation ids that are stored already."""
+        """Return first receipts (added=False) of ids that are stored already; `erased` of tombstones."""
         rows = self._session.rows(_KNOWN, (byteas([key.bytes for key in ids]), *self._session.keys))
-        results = [(UUID(bytes=key), *split_ref(ref)) for key, ref in rows]
-        threads = self._session.thread_ids([number for _, number, _ in results])
-        return {key: Receipt(key, threads[number], seq, added=False) for key, number, seq in results}
+        return self._receipts(rows)
 
     def append(self, observations: Sequence[Observation]) -> None:
         """Insert observations of one thread with consecutive seqs, and begin or go on with its stays.

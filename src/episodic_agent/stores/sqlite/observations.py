@@ -56,13 +56,13 @@ class SqliteObservations(SqliteErasing, ObservationTable):
     place = "instr"
 
     def known(self, ids: Sequence[UUID]) -> Mapping[UUID, Receipt]:
-        """Return first receipts (added=False) of those observation ids that are stored already."""
+        """Return first receipts (added=False) of ids that are stored already; `erased` of tombstones."""
         scope = self._session.number
-        sql = f"SELECT o.id, o.ref FROM {EACH} observation o WHERE o.scope = ? AND o.id = unhex(p.value)"
-        rows = self._session.rows(sql, (id_list(ids), scope))
-        results = [(UUID(bytes=key), *split_ref(ref)) for key, ref in rows]
-        threads = self._session.thread_ids([number for _, number, _ in results])
-        return {key: Receipt(key, threads[number], seq, added=False) for key, number, seq in results}
+        sql = (
+            f"SELECT o.id, o.ref, o.erased_at IS NOT NULL FROM {EACH} observation o"
+            " WHERE o.scope = ? AND o.id = unhex(p.value)"
+        )
+        return self._receipts(self._session.rows(sql, (id_list(ids), scope)))
 
     def append(self, observations: Sequence[Observation]) -> None:
         """Insert observations of one thread with consecutive seqs, and begin or go on with its stays.

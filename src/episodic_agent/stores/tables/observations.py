@@ -7,7 +7,8 @@ from typing import Literal, cast, overload
 from uuid import UUID
 
 from episodic_agent.protocols import split_ref
-from episodic_agent.schemas import Observation
+from episodic_agent.schemas import Observation, Receipt
+from episodic_agent.schemas.observations import ERASED, OPEN
 from episodic_agent.stores.hashing import UNHASHED, content_hash
 from episodic_agent.stores.nouns import OBSERVATION
 from episodic_agent.stores.rows import optional_time
@@ -46,6 +47,15 @@ class ObservationTable(Table):
         if are_ids(keys):
             return self._by_ids(keys)
         return self._by_refs(cast("Sequence[int]", keys))
+
+    def _receipts(self, rows: Sequence[tuple[bytes, int, object]]) -> Mapping[UUID, Receipt]:
+        """Return what is known of stored ids, from rows of id, ref and whether it was erased."""
+        results = [(UUID(bytes=key), *split_ref(ref), ERASED if gone else OPEN) for key, ref, gone in rows]
+        threads = self._session.thread_ids([number for _, number, _, _ in results])
+        return {
+            key: Receipt(key, threads[number], seq, added=False, state=state)
+            for key, number, seq, state in results
+        }
 
     @abstractmethod
     def _range(self, thread_id: UUID, first_seq: int, last_seq: int) -> Sequence[Observation]:

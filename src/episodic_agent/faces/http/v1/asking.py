@@ -6,16 +6,20 @@ from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
-from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi import APIRouter, Depends, HTTPException, Request, Response
+from fastapi.exceptions import RequestValidationError
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from episodic_agent.engine.memory import Memory
+from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.guard import lacking
 from episodic_agent.faces.http.v1.problems import PROBLEMS
+from episodic_agent.faces.http.validation import taken_by
 from episodic_agent.schemas.keys import ApiKey, Role
 
 PREFIX: Final = "/v1"
+LONGEST_NAME: Final = 255  # characters of a new user's name
 AS_OF: Final = "A moment of record time: answer as the memory stood then."
 
 
@@ -45,15 +49,38 @@ def name_in_path(name: str, value: str) -> str:
         raise InvalidInput(f"the {name} in the path is not UTF-8; write it percent-encoded") from error
 
 
+def adding_to(request: Request, user: str) -> UserMemory:
+    """Return the memory that a request adds to; InvalidInput for a user's name that is too long for one."""
+    name = name_in_path("user", user)
+    if len(name) > LONGEST_NAME:
+        raise InvalidInput(f"the user's name has {len(name)} characters; give one of at most {LONGEST_NAME}")
+    return memory_of(request).user(name)
+
+
 def memory_of(request: Request) -> Memory:
     """Return the memory of the space that the request's key opens; without keys the one that is served."""
     memory_asked: Callable[[], Memory] = request.app.state.memory_asked
     return memory_asked()
 
 
+def refuse_unknown(request: Request) -> None:
+    """Raise RequestValidationError (422) for what stands behind the path and no parameter is called.
+
+    FastAPI itself refuses it where one model takes all of them, and says nothing elsewhere.
+    """
+    route = request.scope["route"]
+    taken = taken_by(route.dependant.query_params)
+    unknown = [name for name in dict.fromkeys(request.query_params) if name not in taken]
+    if "as_of" in unknown:
+        refuse_past(request)
+    if unknown:
+        faults = [{"type": "extra_forbidden", "loc": ("query", n), "input": None, "msg": n} for n in unknown]
+        raise RequestValidationError(faults)
+
+
 def v1_router(*tags: str) -> APIRouter:
     """Return where a room puts its routes: below `/v1`, with the errors that each may answer."""
-    return APIRouter(prefix=PREFIX, responses=PROBLEMS, tags=[*tags])
+    return APIRouter(prefix=PREFIX, responses=PROBLEMS, tags=[*tags], dependencies=[Depends(refuse_unknown)])
 
 
 def key_of(request: Request) -> ApiKey | None:

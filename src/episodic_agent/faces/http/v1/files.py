@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path as FilePath
 from shutil import rmtree
@@ -22,9 +23,11 @@ from episodic_agent.engine.jobs.operations import Operation
 from episodic_agent.engine.results import ImportReport
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.guard import SLOWEST
+from episodic_agent.faces.http.remedies import for_http
 from episodic_agent.faces.http.v1.asking import (
     AS_OF,
     PREFIX,
+    adding_to,
     answered,
     memory_of,
     name_in_path,
@@ -99,7 +102,12 @@ def _add_import(router: APIRouter, largest: int) -> None:
         user: Annotated[str, Path(min_length=1)],
         *,
         name: Annotated[str | None, Query(description="The file's name, which may title the chat.")] = None,
-        source: Annotated[str | None, Query(description="Where the messages are from.")] = None,
+        source: Annotated[
+            str | None,
+            Query(
+                description="A name of your own for where the messages are from: ids are told apart by it."
+            ),
+        ] = None,
         encoding: Annotated[str | None, Query(description="Of a text; UTF-8 unless it says so.")] = None,
         timezone: Annotated[str | None, Query(description="Of times without one: Europe/Berlin.")] = None,
         dates: Annotated[str | None, Query(description="The order of numeric dates: dmy, mdy, ymd.")] = None,
@@ -113,7 +121,7 @@ def _add_import(router: APIRouter, largest: int) -> None:
         `Location` tells the state.
         """
         whose = name_in_path("user", user)
-        memory = memory_of(request).user(whose)
+        memory = adding_to(request, user)
         how: dict[str, Any] = {"source": source, "encoding": encoding, "timezone": timezone, "dates": dates}
         if dry_run and not wait:
             raise InvalidInput("a `dry_run` stores nothing that could be followed: leave `wait=false` out")
@@ -130,7 +138,9 @@ def _add_import(router: APIRouter, largest: int) -> None:
                     raise type(error)(by_its_name(str(error), target)) from error
                 if report.unreadable and not report.observations:
                     raise HTTPException(422, _nothing_read(report))
-                return answered(request, plain(report))
+                return answered(
+                    request, plain(replace(report, unreadable=[*map(for_http, report.unreadable)]))
+                )
             operation = await run_in_threadpool(memory.jobs.import_file, target, then=deleted, **how)
             stack.pop_all()  # the operation deletes it
         response = answered(request, plain(operation))

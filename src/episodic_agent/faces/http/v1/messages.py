@@ -9,7 +9,7 @@ from fastapi import APIRouter, Body, Depends, Header, Path, Query, Request, Resp
 from pydantic import BaseModel, ConfigDict, Field
 
 from episodic_agent.engine.jobs.operations import Operation
-from episodic_agent.faces.http.v1.asking import PREFIX, answered, memory_of, name_in_path, needs, v1_router
+from episodic_agent.faces.http.v1.asking import PREFIX, adding_to, answered, name_in_path, needs, v1_router
 from episodic_agent.faces.http.v1.nouns import noun_model
 from episodic_agent.schemas.keys import Role
 from episodic_agent.showing import plain
@@ -71,7 +71,10 @@ class NewMessages(BaseModel):
 
 
 class MessageReceipt(BaseModel):
-    """What was kept of one message; `added` is false where its id was known already."""
+    """What was kept of one message; `added` is false where its id was known already.
+
+    `state` is `open`, or `erased` where the message of this id was erased: it is not kept again.
+    """
 
     id: UUID
     thread_id: UUID
@@ -120,7 +123,7 @@ def message_routes() -> APIRouter:
         name = name_in_path("user", user)
         messages = [message.model_dump(exclude_unset=True) for message in batch.messages]
         about = batch.model_dump(exclude={"messages"}, exclude_none=True)
-        memory = memory_of(request).user(name)
+        memory = adding_to(request, user)
         receipts = memory.add(messages, wait=wait, idempotency_key=idempotency_key, **about)
         operation = memory.jobs.follow(receipts)
         response = answered(request, {"receipts": plain(receipts), "operation": plain(operation)})

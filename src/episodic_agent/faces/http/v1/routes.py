@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache, partial
 from http import HTTPStatus
@@ -14,9 +14,11 @@ from fastapi import APIRouter, Body, Depends, Path, Query, Request, Response
 from pydantic import ConfigDict, Field, create_model
 from pydantic.config import JsonDict
 
+from episodic_agent.engine.jobs.operations import Operation
 from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.results import DetailedRecall
 from episodic_agent.engine.user import UserMemory
+from episodic_agent.faces.http.remedies import for_http
 from episodic_agent.faces.http.v1.asking import (
     AS_OF,
     answered,
@@ -134,6 +136,8 @@ class VerbCall:
         verb = partial(attrgetter(self.row.verb)(holder), *(full.pop(name) for name in self.unnamed))
         if not self.paged:
             result = verb(**full)
+            if isinstance(result, Operation) and result.error:
+                result = replace(result, error=for_http(result.error))
             if self.row.detailed:
                 return {"contents": {}, **shown_item(result)}  # where no detail was asked for, none of them
             listed = None if self.item is None else [shown_item(item) for item in result]

@@ -1,0 +1,44 @@
+"""Errors in terms of HTTP: where the engine names a command line or a setting, the request that does it."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from episodic_agent.faces.wording import for_no_terminal
+
+USER: Final = "/v1/users/{user}"
+REMEDIES: Final[Mapping[str, str]] = {  # by the command that an error names
+    "episodes": f"`GET {USER}/episodes` lists the ids",
+    "show": f"`GET {USER}/episodes/{{episode_id}}/messages` lists an episode's messages",
+    "facts list": f"`GET {USER}/facts` lists the ids",
+    "summaries": f"`GET {USER}/sessions` lists sessions",
+    "session list": f"`GET {USER}/sessions` lists sessions",
+    "chain": f"`GET {USER}/chains/{{episode}}` shows a chain",
+    "link list": f"`GET {USER}/links` lists links",
+    "link explain": f"`GET {USER}/threads/{{thread}}/links` tells of each",
+    "places": f"`GET {USER}/places` lists them",
+    "jobs list": f"`GET {USER}/jobs` lists the ids",
+    "forget receipts": f"`GET {USER}/erasures` lists when",
+    "tune history": f"`GET {USER}/tuning` lists what was tuned",
+    "tune outcome": f"`POST {USER}/decisions/{{decision}}/outcome` labels any type",
+}
+_USERS: Final = re.compile(r"; known users: .*$")
+_OPTION: Final = re.compile(r"\bpass --(encoding|dates|timezone|source)(?: (\w+))?")
+_SETTING: Final = re.compile(r"\b(raise|lower|set) (?=EPISODIC_)")
+
+
+def for_http(problem: str) -> str:
+    """Return an error for who calls over HTTP; other users are not named, but where they are listed.
+
+    >>> for_http("no fact begins with 'x'; `episodic facts list` shows the ids")
+    "no fact begins with 'x'; `GET /v1/users/{user}/facts` lists the ids"
+    >>> for_http("no user 'bo' in this memory; known users: ana")
+    "no user 'bo' in this memory; `GET /v1/users` lists those there are"
+    >>> for_http("if they are day first, pass --dates dmy"), for_http("convert it or pass --encoding")
+    ('if they are day first, give ?dates=dmy', 'convert it or give ?encoding=')
+    >>> for_http("send it in parts, or raise EPISODIC_MESSAGE_BYTES")
+    'send it in parts, or ask whoever runs the service to raise EPISODIC_MESSAGE_BYTES'
+    """
+    problem = _USERS.sub("; `GET /v1/users` lists those there are", for_no_terminal(problem, REMEDIES))
+    problem = _OPTION.sub(lambda option: f"give ?{option[1]}={option[2] or ''}", problem)
+    return _SETTING.sub(r"ask whoever runs the service to \1 ", problem)
