@@ -756,6 +756,7 @@ export interface RunnerUp {
   probability: number | null;
   threshold: number | null;
   observation: Observation | null;
+  held: string;
 }
 
 /** What answers a question: facts, episodes, and the best messages over all. Where nothing is relevant `abstained` is true, `hits` is empty and the last of `notes` says why. */
@@ -1316,7 +1317,7 @@ export class UserMemory {
   /** Export */
   export(asked?: { /** Only threads about this: tag=memory. */ where?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): AsyncGenerator<string>;
   /** Import File */
-  importFile(asked: { /** The file's name, which may title the chat. */ name?: string | null; /** A name of your own for where the messages are from: ids are told apart by it. */ source?: string | null; /** Of a text; UTF-8 unless it says so. */ encoding?: string | null; /** Of times without one: Europe/Berlin. */ timezone?: string | null; /** The order of numeric dates: dmy, mdy, ymd. */ dates?: string | null; /** Store nothing, tell what would come. */ dry_run?: boolean; /** Answer when it is done; false: an operation. */ wait?: boolean; body: BodyInit }): Promise<ImportReport>;
+  importFile(asked: { /** The file's name, which may title the chat. */ name?: string | null; /** Your own name for where the messages are from: ids are told apart by it. */ source?: string | null; /** Of a text; UTF-8 unless it says so. */ encoding?: string | null; /** Of times without one: Europe/Berlin. */ timezone?: string | null; /** The order of numeric dates: dmy, mdy, ymd. */ dates?: string | null; /** Store nothing, tell what would come. */ dry_run?: boolean; /** Answer when it is done; false: an operation. */ wait?: boolean; body: BodyInit }): Promise<ImportReport>;
   /** Return what the next prompt should be told of the past, before or after the message was added */
   context(asked: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; message: string; thread?: string | null; channel?: string | null; at?: string | null; max_tokens?: number; form?: "default" | "context-2027-02" | "context-2027-01" | "seed-002" }): Promise<ThreadContext>;
   /** Return the episodes and facts that best answer a query, with the observations that prove it */

@@ -530,10 +530,10 @@ def test_a_method_that_a_route_does_not_have_is_answered_with_the_one_it_has(ref
 @pytest.mark.parametrize(
     ("method", "path", "content", "status", "problem"),
     [
-        ("GET", "ana/episodes/nope", None, 404, "`GET /v1/users/{user}/episodes` lists the ids"),
-        ("GET", "ana/facts/nope", None, 404, "`GET /v1/users/{user}/facts` lists the ids"),
+        ("GET", "ana/episodes/nope", None, 404, "`GET /v1/users/{user}/episodes` lists them"),
+        ("GET", "ana/facts/nope", None, 404, "`GET /v1/users/{user}/facts` lists them"),
         ("GET", "ana/sessions/nope", None, 404, "`GET /v1/users/{user}/"),
-        ("POST", "ana/jobs/nope/retry", None, 404, "`GET /v1/users/{user}/jobs` lists the ids"),
+        ("POST", "ana/jobs/nope/retry", None, 404, "`GET /v1/users/{user}/jobs` lists them"),
         (
             "GET",
             "zoe/stats",

@@ -7,19 +7,22 @@ from typing import Final
 from episodic_agent.faces.wording import for_no_terminal
 
 USER: Final = "/v1/users/{user}"
-REMEDIES: Final[Mapping[str, str]] = {  # by the command that an error names
-    "episodes": f"`GET {USER}/episodes` lists the ids",
-    "show": f"`GET {USER}/episodes/{{episode_id}}/messages` lists an episode's messages",
-    "facts list": f"`GET {USER}/facts` lists the ids",
-    "summaries": f"`GET {USER}/sessions` lists sessions",
-    "session list": f"`GET {USER}/sessions` lists sessions",
-    "chain": f"`GET {USER}/chains/{{episode}}` shows a chain",
-    "link list": f"`GET {USER}/links` lists links",
-    "link explain": f"`GET {USER}/threads/{{thread}}/links` tells of each",
-    "places": f"`GET {USER}/places` lists them",
-    "jobs list": f"`GET {USER}/jobs` lists the ids",
-    "forget receipts": f"`GET {USER}/erasures` lists when",
-    "tune history": f"`GET {USER}/tuning` lists what was tuned",
+_LISTED: Final[Mapping[str, str]] = {  # the path that lists what a command does
+    "episodes": "episodes",
+    "show": "episodes/{episode_id}/messages",
+    "facts list": "facts",
+    "summaries": "sessions",
+    "session list": "sessions",
+    "chain": "chains/{episode}",
+    "link list": "links",
+    "link explain": "threads/{thread}/links",
+    "places": "places",
+    "jobs list": "jobs",
+    "forget receipts": "erasures",
+    "tune history": "tuning",
+}
+REMEDIES: Final[Mapping[str, str]] = {
+    **{command: f"`GET {USER}/{path}` lists them" for command, path in _LISTED.items()},
     "tune outcome": f"`POST {USER}/decisions/{{decision}}/outcome` labels any type",
 }
 _USERS: Final = re.compile(r"; known users: .*$")
@@ -31,7 +34,7 @@ def for_http(problem: str) -> str:
     """Return an error for who calls over HTTP; other users are not named, but where they are listed.
 
     >>> for_http("no fact begins with 'x'; `episodic facts list` shows the ids")
-    "no fact begins with 'x'; `GET /v1/users/{user}/facts` lists the ids"
+    "no fact begins with 'x'; `GET /v1/users/{user}/facts` lists them"
     >>> for_http("no user 'bo' in this memory; known users: ana")
     "no user 'bo' in this memory; `GET /v1/users` lists those there are"
     >>> for_http("if they are day first, pass --dates dmy"), for_http("convert it or pass --encoding")

@@ -104,9 +104,7 @@ def _add_import(router: APIRouter, largest: int) -> None:
         name: Annotated[str | None, Query(description="The file's name, which may title the chat.")] = None,
         source: Annotated[
             str | None,
-            Query(
-                description="A name of your own for where the messages are from: ids are told apart by it."
-            ),
+            Query(description="Your own name for where the messages are from: ids are told apart by it."),
         ] = None,
         encoding: Annotated[str | None, Query(description="Of a text; UTF-8 unless it says so.")] = None,
         timezone: Annotated[str | None, Query(description="Of times without one: Europe/Berlin.")] = None,
@@ -138,9 +136,8 @@ def _add_import(router: APIRouter, largest: int) -> None:
                     raise type(error)(by_its_name(str(error), target)) from error
                 if report.unreadable and not report.observations:
                     raise HTTPException(422, _nothing_read(report))
-                return answered(
-                    request, plain(replace(report, unreadable=[*map(for_http, report.unreadable)]))
-                )
+                unreadable = [*map(for_http, report.unreadable)]
+                return answered(request, plain(replace(report, unreadable=unreadable)))
             operation = await run_in_threadpool(memory.jobs.import_file, target, then=deleted, **how)
             stack.pop_all()  # the operation deletes it
         response = answered(request, plain(operation))
