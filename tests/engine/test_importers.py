@@ -193,6 +193,7 @@ def test_times_without_a_zone_are_in_the_zone_given(run: Run, tmp_path: Path) ->
 # --- dry runs --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("no_file_yet")
 def test_a_dry_run_shows_what_would_come_and_stores_nothing(run: Run, database: Path) -> None:
     outcome = run("import", SAMPLES / "chatgpt", "--dry-run")
     assert outcome.code == 0

@@ -480,7 +480,7 @@ def assert_found(w: World) -> None:
             word = message["content"].rsplit(" ", 1)[1]
             for asker in w.memory.users():
                 recall = w.memory.user(asker).search(word, limit=3)
-                ids = {(e.observation.text == message["content"]) for e in recall.observations}
+                ids = {(message["content"] in e.observation.text) for e in recall.observations}
                 assert (True in ids) == (asker == user), (word, asker, thread)
 
 

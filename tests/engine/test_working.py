@@ -278,7 +278,7 @@ def test_jobs_that_are_not_there_or_being_done_are_refused_clearly(store: Faulty
     dead_letters(memory, store)
     bo = memory.user("bo").jobs.list()[0]
     for value in ("ffff", str(bo.id), ""):  # bo's is not ana's
-        with pytest.raises(NotFound, match=r"no job has the id .*; `episodic jobs list` shows the ids"):
+        with pytest.raises(NotFound, match=r"no job has the id .*; `jobs.list.*shows the ids"):
             memory.user("ana").jobs.cancel(value)
     memory.jobs.retry_dead()
     claimed = store.claim("x:1:1", now=memory._deps.clock(), lease=timedelta(1), scope=Scope("bo"))

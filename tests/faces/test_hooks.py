@@ -417,6 +417,7 @@ def test_another_memory_takes_the_place_of_the_first(run: Run, home: Path, tmp_p
     assert not path.exists()
 
 
+@pytest.mark.usefixtures("no_file_yet")
 def test_a_dry_run_shows_every_line_and_writes_nothing(run: Run, home: Path, database: Path) -> None:
     shown = run("hooks", "install", "claude-code", "--user", "ana", "--dry-run").out
     assert "hooks run UserPromptSubmit" in shown
@@ -451,6 +452,7 @@ def test_damaged_settings_are_refused_in_one_line_and_left_as_they_are(
     assert path.read_bytes() == text.encode("utf-8", "surrogateescape")
 
 
+@pytest.mark.usefixtures("no_file_yet")
 def test_read_only_settings_are_refused_and_a_link_stays_a_link(
     run: Run, home: Path, tmp_path: Path, database: Path
 ) -> None:

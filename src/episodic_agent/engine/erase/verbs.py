@@ -163,7 +163,7 @@ class ErasureRoom(RoomOf):
             with self._deps.store.begin(scope, write=False) as tx:
                 asked += [(What.OBSERVATION, one) for one in given_ids(tx, str(observation).strip())]
         if speaker is not None:
-            asked.append((What.SPEAKER, speaker_name(scope, speaker)))
+            asked.append((What.SPEAKER, speaker_name(scope, worded("speaker", speaker))))
         prints = {fingerprint(scope, what, str(name)) for what, name in asked if name is not None}
         return [one for one in erasures if not prints or one.subject in prints]
 
