@@ -2,14 +2,16 @@
 
     python tools/train_facts.py LIFE.jsonl…                  # measure with each life left out, then ship
     python tools/train_facts.py --only-measure LIFE.jsonl…
+    python tools/train_facts.py --only-pairs LIFE.jsonl…     # the judge of pairs alone, beside what ships
 
 They learn from labelled lives (weeks of one person's talk: which messages tell what lasts, what replaced
 what); from `tools/facts/plain_*.tsv` (statements in fifteen languages with the category of what they tell, or
 "-") and `tools/facts/pairs_*.tsv` ("=": the later statement takes the earlier one's place, "/": both hold),
-written without sight of this code; and from the statements of `benchmarks/cases` that are for development.
+written without sight of this code but for `pairs_d`, simple sentences that the others lack; and from the
+statements of `benchmarks/cases` that are for development.
 Printed for each life left out: precision and recall by evidence, the share of tempting lines that gave a
-fact, and of what was replaced the share that still holds; then precision and recall of the judge that ships
-on a list it is never taught (`tools/facts/held_a.tsv`).
+fact, and of what was replaced the share that still holds; then precision and recall of the judges that ship
+on lists they are never taught (`tools/facts/held_a.tsv`, `tools/facts/held_pairs.tsv`).
 """
 
 import argparse
@@ -25,16 +27,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from shipping import Origin, ship_arrays, ship_numbers
+from shipping import Origin, ship_arrays
 from sklearn.linear_model import LogisticRegression
 
-from episodic_agent.core.facts.quoting import LIKELY
-from episodic_agent.core.facts.replacing import JudgedStatement, features
+from episodic_agent.core.facts.quoting import LIKELY, MAY_CHANGE, may_end
+from episodic_agent.core.facts.replacing import BOTH, NEWER, OLDER, JudgedStatement, features, threshold
 from episodic_agent.core.facts.stating import (
     CATEGORIES,
     EMBEDDER,
     EVEN,
     LAST_HEARD,
+    judged,
     moved,
     parts_of,
     share_of,
@@ -52,8 +55,11 @@ FORM, WORD, KIND = 1.5, 8.0, 3.0  # ridges: of form, of words; of the categories
 VECTOR, KIND_VECTOR = 1.0, 4.0  # scale of a unit vector's numbers beside signs of 0 and 1
 PLAIN = 1.0  # what a plain statement weighs beside one of talk
 BAR = 0.2  # where belief begins: the sum is moved by it, so that it is even there
-BAR_WORDS = 0.8  # likelihood from which a fact is replaced, where no vector tells what is meant
-WRITTEN = 4.0  # what a written pair weighs beside one of a life, of which most are unlike
+MEMORIES = (0, 3, 12)  # other statements in the memories that a written pair is put into, each in each
+RIVALS = 3  # of those, the nearest to the newer statement: it takes the place of none
+RIVAL, OF_A_LIFE = 0.5, 0.25  # what such a rival weighs, and a pair of a life, beside a written pair
+LEAST_PAIRS = 18  # pairs that a word must occur in to be learned
+WORDS, VECTORS = 0.55, 0.59  # scales: of words, and of a vector's numbers, beside features of one spread
 NEAREST = 24  # facts a new one is compared with
 EPOCH = datetime(2026, 3, 2, tzinfo=UTC)
 Floats = NDArray[np.float64]
@@ -314,49 +320,89 @@ def _categories(rows: Sequence[Row], names: Sequence[str], *, meaning: bool) -> 
 
 @dataclass(slots=True)
 class Pair:
-    """Two statements and whether the later takes the earlier one's place."""
+    """Two statements, what they are judged by, and whether the later takes the earlier one's place."""
 
+    older: JudgedStatement
+    newer: JudgedStatement
     row: Mapping[str, float]
     replaces: bool
     weight: float
 
 
-def written_pairs(embedder: Embedder, weights: Weights) -> list[Pair]:
-    """Read the pairs that were written for it."""
+@dataclass(slots=True)
+class PairWeights:
+    """A judge of pairs: [features] weights, [2, d] of the vectors or None, and its base."""
+
+    names: list[str]
+    weights: Floats
+    vectors: Floats | None
+    base: float
+
+    def chances(self, pairs: Sequence[Pair]) -> Floats:
+        """Return how likely pairs replace, [n], as the engine computes it."""
+        total = self.base + _features(pairs, self.names) @ self.weights
+        if self.vectors is not None and pairs:
+            total += _vectors(pairs) @ self.vectors.ravel()
+        return 1 / (1 + np.exp(-np.clip(total, -30, 30)))  # type: ignore[no-any-return]
+
+
+def statements(
+    rows: Sequence[Row], weights: Weights | None, times: Sequence[datetime]
+) -> list[JudgedStatement]:
+    """Return rows as pairs are judged, with categories of a judge; None: of the one that ships."""
+    vectors = [row.vector.astype(np.float32) for row in rows]
+    if weights is None:
+        kinds = [judged(row.text, row.before, vector)[1] for row, vector in zip(rows, vectors, strict=True)]
+    else:
+        kinds = [CATEGORIES[int(k)] for k in weights.scores(rows)[:, 1:].argmax(1)]
+    together = zip(rows, times, kinds, vectors, strict=True)
+    return [JudgedStatement(row.text, at, kind, vector) for row, at, kind, vector in together]
+
+
+def written_pairs(
+    paths: Sequence[Path], embedder: Embedder, weights: Weights | None, memories: Sequence[int] = MEMORIES
+) -> tuple[list[Pair], list[Pair]]:
+    """Read pairs that were written for it, each in memories of others' older statements of its language.
+
+    In a memory the newer statement has rivals, as in use; the nearest are pairs too, the second list.
+    """
     lines = [
         line
-        for path in sorted((HERE / "facts").glob("pairs_*.tsv"))
+        for path in paths
         for line in csv.reader(path.open(encoding="utf-8"), delimiter="\t", quoting=csv.QUOTE_NONE)
     ]
     texts = [text for line in lines for text in line[2:]]
-    vectors = np.asarray(embedder.embed(texts), float)
-    rows = [Row(text, "", True, None, v) for text, v in zip(texts, vectors, strict=True)]
-    kinds = [CATEGORIES[int(k)] for k in weights.scores(rows)[:, 1:].argmax(1)]
-    pairs: list[Pair] = []
-    spoken: list[tuple[JudgedStatement, JudgedStatement]] = []
-    for n, line in enumerate(lines):
-        old, new = (
-            JudgedStatement(texts[k], EPOCH + timedelta(days=k), kinds[k], vectors[k])
-            for k in (2 * n, 2 * n + 1)
-        )
-        pairs.append(Pair(features(old, new), line[0] == "=", WRITTEN))
-        spoken.append((old, new))
-    # what has nothing to do with each other: in a long memory nearly every pair is of this kind
-    for n, m in enumerate(np.random.default_rng(8).permutation(len(spoken))):
-        if m != n:
-            pairs.append(Pair(features(spoken[n][0], spoken[m][1]), False, WRITTEN))
-    return pairs
+    embedded = np.asarray(embedder.embed(texts), float)
+    rows = [Row(text, "", True, None, v) for text, v in zip(texts, embedded, strict=True)]
+    spoken = statements(rows, weights, [EPOCH + timedelta(days=k) for k in range(len(rows))])
+    vectors = embedded[::2]
+    own: list[Pair] = []
+    beside: list[Pair] = []
+    rng = np.random.default_rng(1)
+    for n, (label, language, *_) in enumerate(lines):
+        new = spoken[2 * n + 1]
+        others = [m for m in range(len(lines)) if m != n]
+        same = [m for m in others if lines[m][1] == language]
+        cosines = vectors @ embedded[2 * n + 1]
+        for size in memories:
+            memory = rng.choice(same if len(same) >= size else others, size, replace=False)
+            told = [n, *sorted(memory, key=lambda m: -cosines[m])]
+            for place, m in enumerate(told[: 1 + RIVALS]):
+                rivals = [float(cosines[k]) for k in told if k != m]
+                weight = (RIVAL if place else 1.0) / len(memories)
+                row = features(spoken[2 * m], new, rivals)
+                (beside if place else own).append(
+                    Pair(spoken[2 * m], new, row, label == "=" and not place, weight)
+                )
+    return own, beside
 
 
 def pairs_of(
-    life: Life, weights: Weights, rows: Sequence[Row] | None = None
+    life: Life, weights: Weights | None, rows: Sequence[Row] | None = None
 ) -> Iterator[tuple[str, str, Pair]]:
     """Yield each statement that tells something with those before it that it may replace."""
     rows = [row for row in life.rows if row.lasts] if rows is None else rows
-    kinds = [CATEGORIES[int(k)] for k in weights.scores(rows)[:, 1:].argmax(1)]
-    spoken = [
-        JudgedStatement(r.text, life.times[r.message], k, r.vector) for r, k in zip(rows, kinds, strict=True)
-    ]
+    spoken = statements(rows, weights, [life.times[row.message] for row in rows])
     for n, row in enumerate(rows):
         speaker = life.speakers[row.message]
         mine = [
@@ -370,36 +416,49 @@ def pairs_of(
             rivals = [cosines[k] for k in near if k != m]
             older = rows[m].message
             replaces = (older, row.message) in life.replaced
-            yield older, row.message, Pair(features(spoken[m], spoken[n], rivals), replaces, 1.0)
+            judged_by = features(spoken[m], spoken[n], rivals)
+            yield older, row.message, Pair(spoken[m], spoken[n], judged_by, replaces, OF_A_LIFE)
 
 
 def _cosine(older: Row, newer: Row) -> float:
     return float(older.vector @ newer.vector)
 
 
-def all_pairs(lives: Sequence[Life], embedder: Embedder, weights: Weights) -> list[Pair]:
+def all_pairs(lives: Sequence[Life], embedder: Embedder, weights: Weights | None) -> list[Pair]:
     """Return the pairs that were written, and those of lives."""
-    of_lives = (pair for life in lives for _, _, pair in pairs_of(life, weights))
-    return [*written_pairs(embedder, weights), *of_lives]
+    own, beside = written_pairs(sorted((HERE / "facts").glob("pairs_*.tsv")), embedder, weights)
+    return [*own, *beside, *(pair for life in lives for _, _, pair in pairs_of(life, weights))]
 
 
-def fit_pairs(pairs: Sequence[Pair], *, meaning: bool) -> dict[str, float]:
-    """Return the weights of the pair judge; `meaning` False leaves out what comes of vectors."""
-    sample = features(JudgedStatement("a", EPOCH, Category.GOAL), JudgedStatement("b", EPOCH, Category.GOAL))
-    names = sorted({name for pair in pairs for name in pair.row}) if meaning else sorted(sample)
-    x = np.array([[pair.row.get(name, 0.0) for name in names] for pair in pairs])
-    spread = x.std(0) + 1e-6
-    model = LogisticRegression(C=1.0, max_iter=1000)
-    model.fit(x / spread, [pair.replaces for pair in pairs], sample_weight=[pair.weight for pair in pairs])
-    weights = model.coef_[0] / spread
-    base = round(float(model.intercept_[0]), 4)
-    return {"base": base} | {n: round(float(b), 4) for n, b in zip(names, weights, strict=True)}
+def fit_pairs(pairs: Sequence[Pair], *, meaning: bool) -> PairWeights:
+    """Return the judge of pairs; `meaning` False leaves out what comes of vectors."""
+    sample = features(JudgedStatement("", EPOCH, Category.GOAL), JudgedStatement("", EPOCH, Category.GOAL))
+    counts = Counter(name for pair in pairs for name in pair.row)
+    words = sorted(n for n, count in counts.items() if n[0] in NEWER + BOTH + OLDER and count >= LEAST_PAIRS)
+    plain = sorted(n for n in counts if n[0] not in NEWER + BOTH + OLDER and (meaning or n in sample))
+    names = [*plain, *words]
+    x = _features(pairs, names)
+    spread = np.sqrt(np.asarray(x[:, : len(plain)].power(2).mean(0) - np.square(x[:, : len(plain)].mean(0))))
+    scales = np.concatenate([1 / (spread.ravel() + 1e-6), np.full(len(words), WORDS)])
+    parts: list[Any] = [x @ sparse.diags(scales)]
+    if meaning:
+        parts.append(VECTORS * _vectors(pairs))
+    model = LogisticRegression(C=1.0, max_iter=2000)
+    weigh = [pair.weight for pair in pairs]
+    model.fit(sparse.hstack(parts).tocsr(), [pair.replaces for pair in pairs], sample_weight=weigh)
+    vectors = (VECTORS * model.coef_[0, len(names) :]).reshape(2, -1) if meaning else None
+    return PairWeights(names, model.coef_[0, : len(names)] * scales, vectors, float(model.intercept_[0]))
 
 
-def likely(pair: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    """Return how likely a pair replaces, as the engine computes it."""
-    total = weights["base"] + sum(weights.get(name, 0.0) * value for name, value in pair.items())
-    return float(1 / (1 + np.exp(-np.clip(total, -30, 30))))
+def _features(pairs: Sequence[Pair], names: Sequence[str]) -> sparse.csr_matrix:
+    places = {name: place for place, name in enumerate(names)}
+    cells = [(n, places[k], v) for n, pair in enumerate(pairs) for k, v in pair.row.items() if k in places]
+    rows, columns, values = zip(*cells, strict=True) if cells else ((), (), ())
+    return sparse.csr_matrix((values, (rows, columns)), shape=(len(pairs), len(names)))
+
+
+def _vectors(pairs: Sequence[Pair]) -> Floats:
+    return np.stack([np.concatenate([pair.older.vector, pair.newer.vector]) for pair in pairs])
 
 
 # --- measuring -------------------------------------------------------------------------------------------
@@ -420,24 +479,16 @@ def hear(life: Life, by_words: Weights) -> None:
         row.share = share_of(chances[max(0, begins - LAST_HEARD) : begins].tolist())
 
 
-def measured(life: Life, weights: Weights, pair_weights: Mapping[str, float], bar: float) -> dict[str, float]:
+def measured(life: Life, weights: Weights, pair_weights: PairWeights) -> dict[str, float]:
     """Return the figures of one life, judged by what others taught."""
     lasting = chance(weights, life.rows)
     told_rows = [row for row, p in zip(life.rows, lasting, strict=True) if p >= LIKELY]
     messages = [row.message for row in told_rows]
     right = sum(m in life.telling for m in messages)
     predicted = [evidence for evidence, _ in life.facts if evidence & set(messages)]
-    ended: set[str] = set()
-    made = good = 0
-    best: dict[str, tuple[float, str]] = {}
-    for old, new, pair in pairs_of(life, weights, told_rows):
-        p = likely(pair.row, pair_weights)
-        if p >= bar and p > best.get(new, (0.0, ""))[0]:
-            best[new] = (p, old)
-    for new, (_, old) in best.items():
-        made += 1
-        good += (old, new) in life.replaced
-        ended.add(old)
+    bar = threshold(pair_weights.vectors is not None)
+    ends = [(old, new) for p, old, new in surest(life, weights, told_rows, pair_weights) if p >= bar]
+    ended = {old for old, _ in ends}
     gone = [evidence for evidence, over in life.facts if over and evidence & set(messages)]
     stale = [evidence for evidence in gone if (evidence & set(messages)) - ended]
     precision, recall = right / max(1, len(messages)), len(predicted) / len(life.facts)
@@ -446,10 +497,56 @@ def measured(life: Life, weights: Weights, pair_weights: Mapping[str, float], ba
         "recall": recall,
         "f1": 2 * precision * recall / max(1e-9, precision + recall),
         "tempted": len(set(messages) & life.tempting) / max(1, len(life.tempting)),
-        "ends": made,
-        "right ends": good,
+        "ends": len(ends),
+        "right ends": len(life.replaced & set(ends)),
         "stale": len(stale) / max(1, len(gone)),
     }
+
+
+def surest(
+    life: Life, weights: Weights | None, rows: Sequence[Row], pair_weights: PairWeights
+) -> list[tuple[float, str, str]]:
+    """Return for each message the one it likeliest takes the place of: how likely, the older, the newer."""
+    pairs = [one for one in pairs_of(life, weights, rows) if may_end(one[2].newer.text, one[2].older.text)]
+    best: dict[str, tuple[float, str, str]] = {}
+    chances = pair_weights.chances([pair for _, _, pair in pairs])
+    for (old, new, _), p in zip(pairs, chances, strict=True):
+        if p > best.get(new, (0.0,))[0]:
+            best[new] = (float(p), old, new)
+    return list(best.values())
+
+
+def measure_pairs(lives: Sequence[Life], embedder: Embedder) -> None:
+    """Print right and wrong ends of lives, each left out, among what the judge that ships believes."""
+    for meaning in (True, False):
+        ends: list[tuple[float, bool]] = []
+        for life in lives:
+            judge = fit_pairs(
+                all_pairs([other for other in lives if other is not life], embedder, None), meaning=meaning
+            )
+            rows = [
+                row
+                for row in life.rows
+                if judged(row.text, row.before, row.vector.astype(np.float32))[0] >= LIKELY
+            ]
+            ends += [(p, (old, new) in life.replaced) for p, old, new in surest(life, None, rows, judge)]
+        print("ends by meaning" if meaning else "ends by words  ")
+        for bar in (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9):
+            right = sum(good for p, good in ends if p >= bar)
+            print(f"  from {bar}: {right} right, {sum(p >= bar for p, _ in ends) - right} wrong")
+
+
+def held_pairs(judge: PairWeights, embedder: Embedder, weights: Weights | None) -> str:
+    """Return precision and recall on the pairs that no judge is taught: ends, and what may have changed."""
+    own, _ = written_pairs([HERE / "facts" / "held_pairs.tsv"], embedder, weights)
+    alone, _ = written_pairs([HERE / "facts" / "held_pairs.tsv"], embedder, weights, (0,))
+    bar = threshold(judge.vectors is not None)
+    return f"ends {_right(judge, own, bar)}, may have changed {_right(judge, alone, MAY_CHANGE)}"
+
+
+def _right(judge: PairWeights, pairs: Sequence[Pair], bar: float) -> str:
+    likely, truth = judge.chances(pairs) >= bar, np.array([pair.replaces for pair in pairs])
+    return f"from {bar}: P {truth[likely].mean():.3f} R {likely[truth].mean():.3f}"
 
 
 def main() -> None:
@@ -460,26 +557,27 @@ def main() -> None:
     parser.add_argument("lives", nargs="+", type=Path)
     parser.add_argument("--only-measure", action="store_true")
     parser.add_argument("--only-ship", action="store_true")
-    parser.add_argument(
-        "--bar", type=float, default=0.6, help="likelihood from which a fact counts as replaced"
-    )
+    parser.add_argument("--only-pairs", action="store_true", help="teach and ship the judge of pairs alone")
     options = parser.parse_args()
     settings = load_settings()
     embedder = make_embedder("minilm", settings, lambda *_, **__: None)
     if embedder is None or embedder.name != EMBEDDER:
         raise SystemExit(f"the judge learns the vectors of {EMBEDDER} alone")
     lives = [read_life(path, embedder) for path in options.lives]
+    if options.only_pairs:
+        if not options.only_ship:
+            measure_pairs(lives, embedder)
+        ship_pairs(lives, embedder, dict.fromkeys(("meaning", "words")), keep=not options.only_measure)
+        return
     talks = [read_talk(path, embedder) for path in sorted((HERE / "facts").glob("talk_*.tsv"))]
     plain = plain_rows(embedder)
     if not options.only_ship:
-        measure(lives, talks, plain, embedder, options.bar)
+        measure(lives, talks, plain, embedder)
     if not options.only_measure:
-        ship(lives, talks, plain, embedder, options.bar)
+        ship(lives, talks, plain, embedder)
 
 
-def measure(
-    lives: Sequence[Life], talks: Sequence[Life], plain: Sequence[Row], embedder: Embedder, bar: float
-) -> None:
+def measure(lives: Sequence[Life], talks: Sequence[Life], plain: Sequence[Row], embedder: Embedder) -> None:
     """Print the figures of each life, left out; the talks teach always."""
     for meaning in (True, False):
         tables = []
@@ -489,9 +587,7 @@ def measure(
             weights = fit(plain, taught, meaning=meaning)
             hear(life, fit(plain, taught, meaning=False) if meaning else weights)
             pairs = all_pairs(others, embedder, weights)
-            tables.append(
-                measured(life, weights, fit_pairs(pairs, meaning=meaning), bar if meaning else BAR_WORDS)
-            )
+            tables.append(measured(life, weights, fit_pairs(pairs, meaning=meaning)))
             print("meaning" if meaning else "words  ", f"{life.name:10s}", _line(tables[-1]))
         print("mean".ljust(18), _line({k: float(np.mean([t[k] for t in tables])) for k in tables[0]}))
         if meaning:
@@ -533,19 +629,22 @@ def _line(table: Mapping[str, float]) -> str:
     return "  ".join(f"{name} {value:.3f}" for name, value in table.items())
 
 
-def ship(
-    lives: Sequence[Life], talks: Sequence[Life], plain: Sequence[Row], embedder: Embedder, bar: float
-) -> None:
+MADE_FROM = (
+    "five labelled lives (a nurse, a backend team, Leipzig, Shanghai, a flatshare), tools/facts (talks, "
+    "plain statements, pairs), the development halves of benchmarks/cases/facts.jsonl and facts2.jsonl"
+)
+MADE_FROM_PAIRS = (
+    "tools/facts (pairs), five labelled lives (a nurse, a backend team, Leipzig, Shanghai, a flatshare)"
+)
+
+
+def ship(lives: Sequence[Life], talks: Sequence[Life], plain: Sequence[Row], embedder: Embedder) -> None:
     """Train on everything and write the data files; pairs of talks taught their judge nothing."""
-    made_from = (
-        "five labelled lives (a nurse, a backend team, Leipzig, Shanghai, a flatshare), tools/facts (talks, "
-        "plain statements, pairs), the development halves of benchmarks/cases/facts.jsonl and facts2.jsonl"
-    )
     rows = [row for life in (*lives, *talks) for row in life.rows]
     arrays: dict[str, Any] = {}
-    tables: dict[str, object] = {"threshold": bar, "threshold_words": BAR_WORDS}
+    judges: dict[str, Weights | None] = {}
     for kind in ("meaning", "words"):
-        weights = fit(plain, rows, meaning=kind == "meaning")
+        weights = judges[kind] = fit(plain, rows, meaning=kind == "meaning")
         large = np.abs(weights.weights).max(1) > 0.02
         names = [name for name, keep in zip(weights.names, large, strict=True) if keep]
         arrays[f"{kind}_signs"] = np.frombuffer("\n".join(names).encode(), np.uint8)
@@ -553,12 +652,34 @@ def ship(
         arrays[f"{kind}_base"] = weights.base.astype(np.float32)
         if weights.vector is not None:
             arrays["meaning_vector"] = weights.vector.astype(np.float16)
-        pairs = all_pairs(lives, embedder, weights)
-        tables[kind] = fit_pairs(pairs, meaning=kind == "meaning")
     what = "judges of statements: does it last, which category; with vectors and by words alone"
-    ship_arrays("facts/stating.npz", arrays, Origin("tools/train_facts.py", made_from, what))
-    what = "judge of pairs: does the later statement take the earlier one's place"
-    ship_numbers("facts/replacing.json", tables, Origin("tools/train_facts.py", made_from, what))
+    ship_arrays("facts/stating.npz", arrays, Origin("tools/train_facts.py", MADE_FROM, what))
+    ship_pairs(lives, embedder, judges)
+
+
+def ship_pairs(
+    lives: Sequence[Life], embedder: Embedder, judges: Mapping[str, Weights | None], *, keep: bool = True
+) -> None:
+    """Train the judges of pairs on everything, print how they do on pairs never taught, and write the file.
+
+    `judges` tell the categories, None: the judge that ships.
+    """
+    arrays: dict[str, Any] = {}
+    for kind, weights in judges.items():
+        judge = fit_pairs(all_pairs(lives, embedder, weights), meaning=kind == "meaning")
+        print("pairs never taught, by", kind, held_pairs(judge, embedder, weights))
+        large = np.abs(judge.weights) > 0.02
+        names = [name for name, keeps in zip(judge.names, large, strict=True) if keeps]
+        arrays[f"{kind}_signs"] = np.frombuffer("\n".join(names).encode(), np.uint8)
+        arrays[f"{kind}_weights"] = judge.weights[large].astype(np.float16)
+        arrays[f"{kind}_base"] = np.array([judge.base], np.float32)
+        if judge.vectors is not None:
+            arrays["meaning_vectors"] = judge.vectors.astype(np.float16)
+    if keep:
+        what = (
+            "judges of pairs: does the later statement take the earlier one's place; with vectors and without"
+        )
+        ship_arrays("facts/replacing.npz", arrays, Origin("tools/train_facts.py", MADE_FROM_PAIRS, what))
 
 
 if __name__ == "__main__":

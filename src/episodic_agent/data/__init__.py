@@ -138,16 +138,6 @@ def numbers(address: str) -> Mapping[str, float]:
 
 
 @cache
-def number(address: str) -> float:
-    """Return one number.
-
-    >>> number("facts/replacing.threshold")
-    0.6
-    """
-    return _number(_at(address), address)
-
-
-@cache
 def lines(address: str) -> tuple[str, ...]:
     """Return a list whose order counts: an array of texts, or the lines of one.
 

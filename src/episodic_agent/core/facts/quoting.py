@@ -28,7 +28,7 @@ from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvid
 
 VERSION: Final = "facts-4"
 LIKELY: Final = 0.5  # from which a statement is believed to last
-MAY_CHANGE: Final = 0.4  # from which words may tell of a change of others
+MAY_CHANGE: Final = 0.5  # from which words may tell of a change of others
 WORTH_A_DOUBT: Final = 0.25  # and from which one about what a person must not eat or has to take is
 WORTH_A_VECTOR: Final = 0.1  # by words alone: what lies below no vector lifts to a fact
 _AFTER: Final = frozenset({"beri"})  # words for "since" that stand behind the time, in Latin letters

@@ -1,25 +1,38 @@
 """Does what somebody says now take the place of something they said before? Judged by a pair of statements.
 
 Moved, changed, cancelled, corrected, put off: the later words name the same matter and another state of it. A
-weighed sum over few features of the pair, with weights from `data/facts/replacing.json` (made by
-`tools/train_facts.py`): one set for pairs with vectors, one without.
+weighed sum over features of the pair: what the two share, how alike they are built, words of change, how near
+they are beside other statements; the words that only the newer one has, that only the older one has and that
+both have; and both vectors. The weights (`data/facts/replacing.npz`, made by `tools/train_facts.py`) are of
+two judges: one for pairs with vectors, one for pairs without.
 """
 
+import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
-from math import exp, log1p
+from functools import cache, lru_cache
+from math import exp, log, log1p
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from episodic_agent.core.facts.stating import signs
-from episodic_agent.core.language import tokens
-from episodic_agent.data import number, numbers
+from episodic_agent.core.language import fold, tokens
+from episodic_agent.data import raw
 from episodic_agent.schemas import Vector
 from episodic_agent.schemas.facts import Category
 
+WEIGHTS: Final = "facts/replacing.npz"
+NEWER, BOTH, OLDER = "+", "=", "-"  # before a word: which of the two statements has it
+_THRESHOLD: Final = 0.8  # from which a statement counts as replaced
+_THRESHOLD_WORDS: Final = 0.91  # and without vectors
+_BEGINNING: Final = 4  # words from which on a beginning is wholly the same
 _NUMBERS: Final = re.compile(r"\d+(?:[.,:]\d+)*")
+_WORD: Final = re.compile(r"\w+")
+_UNSPACED: Final = re.compile("[\u3040-\u30ff\u4e00-\u9fff]")
 _STATES: Final = {f":{name}": name for name in ("change", "negation", "passing", "hedge", "number", "kin")}
 _BEFORE: Final = {sign: f"before {name}" for sign, name in _STATES.items()}
 
@@ -37,6 +50,27 @@ class JudgedStatement:
     vector: Vector | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A statement's terms, numbers and signs; its words in order, as a set, the places of each as bits."""
+
+    terms: frozenset[str]
+    numbers: frozenset[str]
+    form: frozenset[str]
+    row: tuple[str, ...]
+    words: frozenset[str]
+    places: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _PairJudge:
+    """A judge's weights by feature; of the older and newer vector, [2, d] or None; what stands without."""
+
+    weights: Mapping[str, float]
+    vectors: NDArray[np.float32] | None
+    base: float
+
+
 def features(
     older: JudgedStatement, newer: JudgedStatement, rivals: Sequence[float] = ()
 ) -> dict[str, float]:
@@ -44,18 +78,19 @@ def features(
 
     With no vector on either side the features of meaning are left out.
     """
-    (before, theirs, old_form), (after, ours, form) = _read(older.text), _read(newer.text)
-    shared = before & after
-    least, most = min(len(before), len(after)), len(before | after)
+    before, after = _read(older.text), _read(newer.text)
+    form, old_form = after.form, before.form
+    shared = len(before.terms & after.terms)
+    least, most = min(len(before.terms), len(after.terms)), len(before.terms | after.terms)
     row = {
-        "shared": log1p(len(shared)),
-        "overlap": len(shared) / least if least else 0.0,
-        "jaccard": len(shared) / most if most else 0.0,
-        "same numbers": float(bool(ours) and ours == theirs),
-        "other numbers": float(bool(ours and theirs) and not ours & theirs),
-        "repeated": float(before == after),
+        "shared": log1p(shared),
+        "overlap": shared / least if least else 0.0,
+        "jaccard": shared / most if most else 0.0,
+        "same numbers": float(bool(after.numbers and after.numbers == before.numbers)),
+        "other numbers": float(bool(after.numbers and before.numbers) and not after.numbers & before.numbers),
+        "repeated": float(before.terms == after.terms),
         "category": float(older.category is newer.category),
-        "short": float(len(after) <= 3),
+        "short": float(len(after.terms) <= 3),
         "care": float(":care" in form and ":care" in old_form),
         "care forgotten": float(":care" in old_form and ":care" not in form),
     }
@@ -64,6 +99,11 @@ def features(
     row |= {name: float(sign in old_form) for sign, name in _BEFORE.items()}
     row["change of it"] = row["change"] * row["overlap"]
     row["negation of it"] = row["negation"] * row["overlap"]
+    row |= _frame(before, after)
+    row["change in frame"] = row["change"] * row["frame"]
+    row |= {f"{NEWER}{word}": 1.0 for word in after.words - before.words}
+    row |= {f"{BOTH}{word}": 1.0 for word in after.words & before.words}
+    row |= {f"{OLDER}{word}": 1.0 for word in before.words - after.words}
     if older.vector is not None and newer.vector is not None:
         cosine = float(older.vector @ newer.vector)
         row["cosine"] = cosine
@@ -76,20 +116,87 @@ def features(
 
 
 def likelihood(older: JudgedStatement, newer: JudgedStatement, rivals: Sequence[float] = ()) -> float:
-    """Return how likely the newer statement takes the older one's place, in [0, 1]."""
-    row = features(older, newer, rivals)
-    kind = "meaning" if "cosine" in row else "words"
-    weights = numbers(f"facts/replacing.{kind}")
-    total = weights["base"] + sum(weights.get(name, 0.0) * value for name, value in row.items())
+    """Return how likely the newer statement takes the older one's place, in [0, 1].
+
+    A vector is that of `stating.EMBEDDER`.
+    """
+    with_meaning, by_words = _judges()
+    meant = older.vector is not None and newer.vector is not None
+    judge = with_meaning if meant else by_words
+    weights = judge.weights
+    total = judge.base
+    for name, value in features(older, newer, rivals).items():
+        total += weights.get(name, 0.0) * value
+    if older.vector is not None and newer.vector is not None and judge.vectors is not None:
+        total += float(older.vector @ judge.vectors[0]) + float(newer.vector @ judge.vectors[1])
     return 1.0 / (1.0 + exp(-max(-30.0, min(30.0, total))))
 
 
 def threshold(meaning: bool) -> float:
     """Return the likelihood from which a statement counts as replaced, with vectors and without."""
-    return number("facts/replacing.threshold" if meaning else "facts/replacing.threshold_words")
+    return _THRESHOLD if meaning else _THRESHOLD_WORDS
+
+
+@cache
+def _judges() -> tuple[_PairJudge, _PairJudge]:
+    """Read the judge with vectors and the one without, once."""
+    with np.load(io.BytesIO(raw(WEIGHTS)), allow_pickle=False) as kept_arrays:
+        arrays = {name: kept_arrays[name] for name in kept_arrays.files}
+
+    def read(kind: str, vectors: NDArray[np.float32] | None) -> _PairJudge:
+        names = arrays[f"{kind}_signs"].tobytes().decode().split("\n")
+        weights = arrays[f"{kind}_weights"].astype(float).tolist()
+        return _PairJudge(dict(zip(names, weights, strict=True)), vectors, float(arrays[f"{kind}_base"][0]))
+
+    return read("meaning", arrays["meaning_vectors"].astype(np.float32)), read("words", None)
+
+
+def _frame(before: _Read, after: _Read) -> dict[str, float]:
+    """Return how alike two statements are built: "my X is A now" beside "my X is B"."""
+    older, newer = len(before.row), len(after.row)
+    common = _in_common(before, after)
+    same = 0
+    for word, other in zip(before.row[:_BEGINNING], after.row, strict=False):
+        if word != other:
+            break
+        same += 1
+    return {
+        "frame": common / max(1, older, newer),
+        "frame before": common / max(1, older),
+        "frame after": common / max(1, newer),
+        "same beginning": same / _BEGINNING,
+        "longer": log((newer + 1) / (older + 1)),
+    }
+
+
+def _in_common(before: _Read, after: _Read) -> int:
+    """Return the length of the longest common subsequence of words, a row of it a number's bits.
+
+    Hyyrö, Bit-parallel LCS-length computation revisited, 2004.
+    """
+    every = (1 << len(before.row)) - 1
+    open_places = every
+    for word in after.row:
+        here = open_places & before.places.get(word, 0)
+        open_places = ((open_places + here) | (open_places - here)) & every
+    return len(before.row) - open_places.bit_count()
 
 
 @lru_cache(maxsize=4_096)
-def _read(text: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    """Return the terms, the numbers and the signs of a statement."""
-    return frozenset(tokens(text)), frozenset(_NUMBERS.findall(text)), frozenset(signs(text))
+def _read(text: str) -> _Read:
+    row: list[str] = []
+    for word in _WORD.findall(fold(text)):
+        # languages without spaces: pairs of characters
+        pairs = [word[n : n + 2] for n in range(max(1, len(word) - 1))] if _UNSPACED.search(word) else [word]
+        row += pairs
+    places: dict[str, int] = {}
+    for n, word in enumerate(row):
+        places[word] = places.get(word, 0) | 1 << n
+    return _Read(
+        frozenset(tokens(text)),
+        frozenset(_NUMBERS.findall(text)),
+        frozenset(signs(text)),
+        tuple(row),
+        frozenset(row),
+        places,
+    )
