@@ -143,7 +143,7 @@ def test_a_link_joins_both_threads_in_one_episode_that_owns_nothing(opened: Open
     assert "New York" in got.title
     assert [o.text for o in mine(memory).episodes.messages(episode.id)] == [NEW_YORK, THURSDAY]
     assert len(mine(memory).episodes.history(episode.id)) == 1
-    with pytest.raises(InvalidInput, match="links.explain"):
+    with pytest.raises(InvalidInput, match=r"links\.explain"):
         mine(memory).boundaries.explain(episode.id)
     assert episode.id not in {c.episode_id for c in mine(memory).episodes.list()}
     assert mine(memory).search("weather").hits

@@ -171,7 +171,7 @@ def test_an_unknown_session_is_said_to_be_one_and_an_empty_one_that_succeeded_is
     memory: Memory,
 ) -> None:
     mine(memory).add("hello")
-    with pytest.raises(NotFound, match=r"no session 'nosuch'.*`episodic session list`"):
+    with pytest.raises(NotFound, match=r"no session 'nosuch'.*`sessions.list.*"):
         mine(memory).sessions.end("nosuch")
     session = mine(memory).sessions.start("make coffee")
     ended = mine(memory).sessions.end(session.id, "success")

@@ -398,7 +398,7 @@ def test_a_run_without_enough_labels_leaves_its_record_too(memory: Memory) -> No
     assert (run.kind, run.changed, run.policy) == ("kept", False, "seed-002")
     assert run.record["reason"] == "19 labelled decisions are too few; 20 are needed"
     assert mine(memory).tuning.list() == [run]
-    with pytest.raises(InvalidInput, match="no tuning to take back; `tuning.list"):
+    with pytest.raises(InvalidInput, match=r"no tuning to take back; `tuning\.list"):
         mine(memory).tuning.rollback()
 
 
