@@ -137,10 +137,10 @@ def test_an_assistant_states_nothing(open_memory: OpenMemory) -> None:
 
 def test_words_of_a_fact_that_ended_stand_behind_those_that_took_its_place(open_memory: OpenMemory) -> None:
     memory = open_memory(embedder="none")
-    was, now_is = "I live in Porto", "I live in Lisbon now"
+    was, now_is = "Our rent is 700 euros a month.", "Our rent is 720 euros a month now."
     for day, text in ((0, was), (6, "the landlord has a new dog"), (58, now_is)):
         mine(memory).add(say(text, 1440 * day), channel="sms")
-    question = "where do I live?"
+    question = "what is our rent a month?"
     later = mine(memory).search(question, now=START + timedelta(days=200), explain=True).observations
     assert [one.observation.text for one in later[:2]] == [now_is, was]
     assert later[1].legs["replaced"] < 0, "without it the older would be first"

@@ -161,7 +161,7 @@ def test_a_recording_replays_to_identical_episodes(
     assert (again.steps, again.episodes) == (92, mine(first).run(Readings([]), thread="r").episodes)
     assert episodes(second, "r") == episodes(first, "r")
     assert [one.number for one in seen] == list(range(92))
-    closed = [e for e in episodes(first, "r") if e[2] not in ("manual", "end_of_stream")]
+    closed = [e for e in episodes(first, "r") if e[2] not in ("world_end", "end_of_stream")]
     assert sum(one.freezes for one in seen) == len(closed)
     assert sound(first)
     assert sound(second)

@@ -63,6 +63,7 @@ PRINTING: Mapping[str, tuple[str, ...]] = {
     "map": (),
     "stats": (),
     "forget thread": (THREAD, "--dry-run"),
+    "forget speaker": (f"user {UNSEEN}", "--dry-run"),
     "pinned": (),
     "suppress": ("--thread", THREAD, "--reason", UNSEEN),
     "suppressed": (),

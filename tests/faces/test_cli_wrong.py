@@ -73,7 +73,7 @@ WRONG: Mapping[str, Wrong] = {
     "an ambiguous id": Wrong(["show", "{shared}", *ANA], 3, ["episodes begin with '{shared}'", "give more"]),
     "an empty id": Wrong(["forget", "episode", "", "--yes", *BEN], 2, ["id is empty", "lists the ids"]),
     "an unknown fact": Wrong(["facts", "show", "zz", *ANA], 3, ["no fact begins with 'zz'", "facts list"]),
-    "an unknown session": Wrong(["session", "show", "zz", *ANA], 3, ["'zz'", "lists"]),
+    "an unknown session": Wrong(["session", "show", "zz", *ANA], 3, ["'zz'", "`episodic session list`"]),
     "an unknown job": Wrong(["jobs", "cancel", "zz"], 3, ["'zz'", "`episodic jobs list`"]),
     # settings
     "an unknown setting": Wrong(

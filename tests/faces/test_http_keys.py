@@ -129,7 +129,7 @@ def test_every_route_refuses_a_key_that_opens_nothing(
 def test_each_route_asks_for_its_role(client: TestClient, keys: dict[str, str]) -> None:
     names = dict.fromkeys(
         ("user", "episode_id", "episode", "thread", "name", "fact_id", "place", "turn", "link", "decision",
-         "observation", "job_id", "operation_id"), "x"
+         "observation", "speaker", "job_id", "operation_id"), "x"
     )  # fmt: skip
     for base, rows in (("/v1/users/{user}", OF_USER), ("/v1", OF_SPACE)):
         for row in rows:
@@ -173,7 +173,7 @@ def test_what_is_no_key_opens_nothing_and_is_told_how(refusing: TestClient, head
         answer = refusing.get(path, headers=headers)
         assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
         assert answer.headers["content-type"] == "application/problem+json"
-        assert "episodic keys" in answer.json()["detail"]
+        assert "whoever runs the service" in answer.json()["detail"]
     assert refusing.get("/health/live").status_code == 200  # tells nothing of a memory
 
 

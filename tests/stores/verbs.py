@@ -251,6 +251,7 @@ READS: Mapping[str, Verb] = {
     ),
     "observations.records": lambda tx: dict(tx.observations.records(THREAD, 0, 9)),
     "observations.altered": lambda tx: tx.observations.altered(THREAD, 0, 9),
+    "observations.having": lambda tx: list(tx.observations.having("actor", ["user", "ana"])),
     "observations.actors": lambda tx: dict(tx.observations.actors()),
     "observations.last_at": lambda tx: tx.observations.last_at(),
     "index.times": lambda tx: tx.index.times(REFS).tolist(),

@@ -3,16 +3,11 @@
 import math
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Final
 
-import numpy as np
-
-from episodic_agent.core.ingest.words import DEPTH, LONGEST_NUMBER
+from episodic_agent.core.ingest.words import DEPTH, LONGEST_NUMBER, as_plain
 from episodic_agent.core.language import repair
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Json
-
-_MOST: Final = 64  # numbers of an array that are kept as such: an action's, and no picture's
 
 
 class Cleaner:
@@ -39,10 +34,9 @@ class Cleaner:
             return self.text(value)
         if isinstance(value, int) and value.bit_length() > LONGEST_NUMBER:  # Python cannot print the longest
             raise InvalidInput(f"a number has {value.bit_length()} bits; send it as a string")
-        if isinstance(value, np.ndarray | np.generic) and value.size <= _MOST:
-            value = value.tolist()
-            if not isinstance(value, list):
-                return self.json(value, depth + 1)
+        own = as_plain(value)
+        if own is not value:
+            return self.json(own, depth + 1)
         if value is None or isinstance(value, bool | int):
             return value
         if isinstance(value, float):

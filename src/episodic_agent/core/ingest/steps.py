@@ -9,9 +9,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Final, Protocol
 
-import numpy as np
-
-from episodic_agent.core.ingest.words import action_words, is_finite, step_parts, type_name
+from episodic_agent.core.ingest.words import action_words, as_plain, is_finite, step_parts, type_name
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Json, Kind
 
@@ -185,6 +183,5 @@ def _value(value: object) -> str:
 def _numbers(value: object) -> list[object]:
     if isinstance(value, Mapping):
         return [one for one in value.values() if not isinstance(one, str)]
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
+    value = as_plain(value)
     return list(value) if isinstance(value, list | tuple) else [value]

@@ -3,14 +3,13 @@
 import math
 from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import Final
-
-import numpy as np
+from typing import Any, Final
 
 from episodic_agent.errors import InvalidInput
 
 DEPTH: Final = 40  # no honest message is nested deeper, and Python's own stack ends not far beyond
 LONGEST_NUMBER: Final = 256  # in bits
+MOST_NUMBERS: Final = 64  # of an array that are kept as such: an action's, and no picture's
 
 
 def spoken(content: object, depth: int = 0) -> str:
@@ -96,11 +95,22 @@ def action_words(action: object) -> str:
         return action
     if isinstance(action, Mapping):
         return str(next((action[key] for key in ("name", "label", "type") if action.get(key)), ""))
-    values = action.tolist() if isinstance(action, np.ndarray | np.generic) else action
+    values = as_plain(action)
     several = values if isinstance(values, list | tuple) else [values]
     if all(isinstance(one, str) for one in several):
         return ", ".join(map(str, several))
     return f"action {', '.join(map(str, several))}" if all(map(is_finite, several)) else ""
+
+
+def as_plain(value: Any, most: int = MOST_NUMBERS) -> object:
+    """Return what numpy made as Python's own numbers and lists, anything else as it is; it loads no numpy.
+
+    An array of more than `most` numbers is a picture, and stays as it is.
+
+    >>> as_plain(3), as_plain([0.5])
+    (3, [0.5])
+    """
+    return value.tolist() if type(value).__module__ == "numpy" and value.size <= most else value
 
 
 def is_finite(value: object) -> bool:

@@ -304,10 +304,11 @@ def _session(
     named = [one for one in dict.fromkeys(parents) if one is not None]
     stored = tx.episodes.get(named)
     episodes = [stored[one] for one in named if one in stored]
+    latest = max(now.at, section.first_at)  # a clock may be behind what was said; what went before is over
     shown = [
         one
         for one in episodes
-        if one.end_at <= now.at
+        if one.end_at <= latest
         and _goes_before(tx, one, section, session)
         and not visibility.why_episode(one)
     ]
