@@ -8,7 +8,6 @@ from rich.table import Table
 from rich.text import Text
 
 from episodic_agent.core.language import plural
-from episodic_agent.engine.links.explaining import HEAVIEST
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.cli.app import (
     App,
@@ -23,12 +22,16 @@ from episodic_agent.faces.cli.app import (
     tell,
 )
 from episodic_agent.faces.cli.boundaries import link_outcome
+from episodic_agent.lazily import module
 from episodic_agent.schemas import Episode
 from episodic_agent.schemas.skills import SkillKind
 
 if TYPE_CHECKING:
+    from episodic_agent.engine.links import explaining
     from episodic_agent.engine.links.explaining import JudgedLink
     from episodic_agent.engine.skills.verbs import SkillCard
+else:  # it comes with all that judges links: a list needs none of that
+    explaining = module("episodic_agent.engine.links.explaining")
 
 
 KINDS = [kind.value for kind in SkillKind]
@@ -101,11 +104,12 @@ def explain(
 
 
 def _print(judged: "JudgedLink") -> None:
+
     console = out()
     console.print(Text(judged.verdict, style="bold"))
     for sentence in judged.sentences:
         console.print(Text(f"  {sentence}"))
-    for contribution in judged.contributions[:HEAVIEST]:
+    for contribution in judged.contributions[: explaining.HEAVIEST]:
         console.print(
             Text(
                 f"  {contribution.adds:+.3f}  {contribution.words} ({contribution.name} "
