@@ -123,6 +123,6 @@ def test_the_benchmark_of_kills_counts_them_on_a_server_that_syncs() -> None:
     result = kills.measure(15)
     assert_sound(result)
     assert result["kills"] >= 15
-    assert result["server_kills"] >= 2
+    assert result["server_kills"] >= 1
     assert (result["fsync"], result["full_page_writes"]) == ("on", "on")
     assert sum(result["kills_by_kind"].values()) == result["kills"]
