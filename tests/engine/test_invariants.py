@@ -479,7 +479,7 @@ def assert_found(w: World) -> None:
         for message in messages[-3:] + messages[:2]:
             word = message["content"].rsplit(" ", 1)[1]
             for asker in w.memory.users():
-                recall = w.memory.user(asker).search(word, limit=3)
+                recall = w.memory.user(asker).search(word, limit=12)  # what ended stands behind
                 ids = {(message["content"] in e.observation.text) for e in recall.observations}
                 assert (True in ids) == (asker == user), (word, asker, thread)
 
