@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from episodic_agent.core.boundary import Arrival, Boundary, Input, ManualCut, Policy, policy, run
-from episodic_agent.core.boundary.conversation.model import archive, encode
+from episodic_agent.core.boundary.conversation.model import encode
 from episodic_agent.core.boundary.steps.activity import StepActivity
 from episodic_agent.core.boundary.steps.baseline import THINGS, WORDS, StepBaseline, learnt, walked
 from episodic_agent.core.boundary.steps.cues import DELAY, FORESEEN, NAMES, gap_cues
@@ -23,6 +23,7 @@ from episodic_agent.core.boundary.steps.learned import LearnedStepsPolicy
 from episodic_agent.core.boundary.steps.model import shipped
 from episodic_agent.core.boundary.steps.probability import BINS, Promise, asked
 from episodic_agent.core.boundary.steps.reduced import ToldStep, hashed, reduce_step
+from episodic_agent.data import arrays
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Observation, Reason, TimeSource
 
@@ -279,7 +280,7 @@ def test_the_packed_memory_of_a_long_talkative_thread_stays_small() -> None:
 
 
 def test_the_shipped_weights_are_those_the_trainer_wrote() -> None:
-    packed = archive("boundary/steps.npz")["network"]
+    packed = arrays("boundary/steps.npz")["network"]
     assert packed.dtype == np.float16
     assert np.array_equal(encode(shipped().network), packed)
     assert shipped().network.hidden.shape[1] == 2 * len(NAMES) + 1

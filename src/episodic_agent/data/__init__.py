@@ -12,13 +12,22 @@ An address that names nothing raises KeyError: a slip in the code, found by the 
 in the source.
 """
 
+import io
 import json
 import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from episodic_agent.lazily import module
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:  # word lists are read where nothing is reckoned
+    np = module("numpy")
 
 Value: TypeAlias = "str | float | tuple[Value, ...] | Mapping[str, Value]"
 _ROOT = files(__name__)
@@ -32,6 +41,15 @@ def demo_folder() -> Path:
 def raw(path: str) -> bytes:
     """Return the bytes of a file by its path in this folder, ending included; they are not kept."""
     return _ROOT.joinpath(path).read_bytes()
+
+
+def arrays(path: str) -> "dict[str, NDArray[Any]]":
+    """Return the arrays of a NumPy archive by name, by its path, ending included; they are not kept.
+
+    No pickles are read.
+    """
+    with np.load(io.BytesIO(raw(path)), allow_pickle=False) as archive:
+        return dict(archive)
 
 
 @cache

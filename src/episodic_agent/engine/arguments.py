@@ -144,17 +144,18 @@ def listed(items: object) -> Iterable[Any]:
 
 
 def item_of(
-    n: int | None,
+    n: int,
     raw: "str | Mapping[str, Any]",
     role: str,
     channel: str | None,
     about: Mapping[str, Any],
     *,
     largest: int = LARGEST,
+    alone: bool = False,
 ) -> Item:
     """Read the n-th item of an `add` (from 0) with what the call says about all; InvalidInput names it.
 
-    None is for the one item of a call that gave no list.
+    One that came `alone`, in no list, has no number.
     """
     if isinstance(raw, str):
         raw = {"role": role, "content": raw}
@@ -167,7 +168,9 @@ def item_of(
             check_names(raw)
         return read_item(full, default_actor=role, channel=channel, largest=largest)
     except InvalidInput as error:
-        raise (error if n is None else type(error)(f"item {n + 1}: {error}")) from error
+        if alone:
+            raise
+        raise type(error)(f"item {n + 1}: {error}") from error
 
 
 def file_path(value: "str | PathLike[str]") -> Path:

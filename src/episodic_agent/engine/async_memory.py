@@ -75,10 +75,8 @@ class AsyncMemory(_Mirror):
     async def close(self) -> None:
         """Close the memory when the verbs under way have ended."""
         await self._run(self._mirrored.close)
-        pool, self._pool = (
-            self._pool,
-            None,
-        )  # what is called from now on says itself that the memory is closed
+        # what is called from now on says itself that the memory is closed
+        pool, self._pool = self._pool, None
         if pool is not None:
             pool.shutdown()
 

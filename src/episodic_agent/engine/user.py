@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta, tzinfo
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 from uuid import UUID
@@ -188,8 +188,8 @@ class UserMemory:
             key = once.OnceKey(self._at, idempotency_key, batch, about_all)
             key.check()
             batch = key.named(batch)
-        place = (lambda _: None) if isinstance(items, str | Mapping) else int
-        read = [item_of(place(n), r, role, channel, about, largest=largest) for n, r in enumerate(batch)]
+        item = partial(item_of, largest=largest, alone=isinstance(items, str | Mapping))
+        read = [item(n, raw, role, channel, about) for n, raw in enumerate(batch)]
         if not (progress is None or callable(progress)):
             raise InvalidInput("`progress` is told how many are kept: give what can be called with a number")
         if id is not None and len(read) != 1:

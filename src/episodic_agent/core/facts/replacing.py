@@ -7,13 +7,12 @@ both have; and both vectors. The weights (`data/facts/replacing.npz`, made by `t
 two judges: one for pairs with vectors, one for pairs without.
 """
 
-import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, lru_cache
-from math import exp, log, log1p
+from math import exp, fsum, log, log1p
 from typing import Final
 
 import numpy as np
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 
 from episodic_agent.core.facts.stating import signs
 from episodic_agent.core.language import fold, tokens
-from episodic_agent.data import raw
+from episodic_agent.data import arrays
 from episodic_agent.schemas import Vector
 from episodic_agent.schemas.facts import Category
 
@@ -123,10 +122,9 @@ def likelihood(older: JudgedStatement, newer: JudgedStatement, rivals: Sequence[
     with_meaning, by_words = _judges()
     meant = older.vector is not None and newer.vector is not None
     judge = with_meaning if meant else by_words
-    weights = judge.weights
-    total = judge.base
-    for name, value in features(older, newer, rivals).items():
-        total += weights.get(name, 0.0) * value
+    row = features(older, newer, rivals)
+    # exactly: the signs of words come in the order of a set, which differs from run to run
+    total = fsum((judge.base, *(judge.weights.get(name, 0.0) * value for name, value in row.items())))
     if older.vector is not None and newer.vector is not None and judge.vectors is not None:
         total += float(older.vector @ judge.vectors[0]) + float(newer.vector @ judge.vectors[1])
     return 1.0 / (1.0 + exp(-max(-30.0, min(30.0, total))))
@@ -140,15 +138,14 @@ def threshold(meaning: bool) -> float:
 @cache
 def _judges() -> tuple[_PairJudge, _PairJudge]:
     """Read the judge with vectors and the one without, once."""
-    with np.load(io.BytesIO(raw(WEIGHTS)), allow_pickle=False) as kept_arrays:
-        arrays = {name: kept_arrays[name] for name in kept_arrays.files}
+    judges = arrays(WEIGHTS)
 
     def read(kind: str, vectors: NDArray[np.float32] | None) -> _PairJudge:
-        names = arrays[f"{kind}_signs"].tobytes().decode().split("\n")
-        weights = arrays[f"{kind}_weights"].astype(float).tolist()
-        return _PairJudge(dict(zip(names, weights, strict=True)), vectors, float(arrays[f"{kind}_base"][0]))
+        names = judges[f"{kind}_signs"].tobytes().decode().split("\n")
+        weights = judges[f"{kind}_weights"].astype(float).tolist()
+        return _PairJudge(dict(zip(names, weights, strict=True)), vectors, float(judges[f"{kind}_base"][0]))
 
-    return read("meaning", arrays["meaning_vectors"].astype(np.float32)), read("words", None)
+    return read("meaning", judges["meaning_vectors"].astype(np.float32)), read("words", None)
 
 
 def _frame(before: _Read, after: _Read) -> dict[str, float]:

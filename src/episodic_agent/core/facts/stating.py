@@ -13,7 +13,6 @@ asks more where little of it lasted, as a classifier is moved to another prior (
 Decaestecker, Neural Computation 14, 2002).
 """
 
-import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +27,7 @@ from numpy.typing import NDArray
 from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES
 from episodic_agent.core.language import fold, sentences, words
 from episodic_agent.core.language.scripts import script
-from episodic_agent.data import phrases, raw, texts
+from episodic_agent.data import arrays, phrases, texts
 from episodic_agent.schemas import Vector
 from episodic_agent.schemas.facts import Category
 
@@ -84,16 +83,15 @@ class _Judge:
 @cache
 def _judges() -> tuple[_Judge, _Judge]:
     """Read the judge with vectors and the one without, once."""
-    with np.load(io.BytesIO(raw(WEIGHTS)), allow_pickle=False) as kept_arrays:
-        arrays = {name: kept_arrays[name] for name in kept_arrays.files}
+    judges = arrays(WEIGHTS)
 
     def read(kind: str, vector: NDArray[np.float32] | None) -> _Judge:
-        names = arrays[f"{kind}_signs"].tobytes().decode().split("\n")
+        names = judges[f"{kind}_signs"].tobytes().decode().split("\n")
         places = {name: place for place, name in enumerate(names)}
-        weights, base = (arrays[f"{kind}_{part}"].astype(np.float32) for part in ("weights", "base"))
+        weights, base = (judges[f"{kind}_{part}"].astype(np.float32) for part in ("weights", "base"))
         return _Judge(places, weights, vector, base)
 
-    return read("meaning", arrays["meaning_vector"].astype(np.float32)), read("words", None)
+    return read("meaning", judges["meaning_vector"].astype(np.float32)), read("words", None)
 
 
 def judged(

@@ -38,6 +38,7 @@ from episodic_agent.schemas import Episode, Scope, Vector
 from episodic_agent.schemas.strength import Standing
 from episodic_agent.showing import described
 
+_ALL: Final = 1.0 - 1e-6  # of the words of a topic: shares are sums of single precision
 EACH: Final = 10  # observations looked for of an episode that is wanted: a long one takes many places
 WIDER: Final = 4  # times as many are looked through where filters leave too few
 MOST: Final = 1_000  # episodes of one sequence
@@ -355,7 +356,7 @@ class _Finder:
             return 0.0
         bigrams = self.query.script in BIGRAM_SCRIPTS
         likely = support(Signs(held, held, max(cosines) if cosines else None, bigrams=bigrams))
-        if held >= 1.0:
+        if held >= _ALL:
             # A topic of a word or two is far from every sentence: where all its words stand, they decide.
             likely = max(likely, support(Signs(held, held, bigrams=bigrams)))
         return round(likely, 6)

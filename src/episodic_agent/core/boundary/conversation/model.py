@@ -5,7 +5,6 @@ vectors). `tools/train_boundary.py` writes `data/boundary/default.npz`; a better
 this one.
 """
 
-import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from episodic_agent.core.boundary.conversation.cues.baseline import BaselineCues, how_far
 from episodic_agent.core.boundary.conversation.cues.gap import LEXICAL as _LEXICAL
 from episodic_agent.core.boundary.conversation.cues.timing import KNOTS, ramps
-from episodic_agent.data import raw
+from episodic_agent.data import arrays
 from episodic_agent.errors import InvalidInput
 
 _LIMIT: Final = 4.0  # standardised cues are clipped here: an unseen kind of text must not run away
@@ -155,15 +154,9 @@ def sigmoid(logit: float) -> float:
 @cache
 def shipped() -> BoundaryModel:
     """Return the model that comes with the package, decoded on first use."""
-    arrays = archive("boundary/default.npz")
-    time = tuple(arrays.pop("time").tolist())
-    return BoundaryModel({name: decode(packed) for name, packed in arrays.items()}, time)
-
-
-def archive(path: str) -> dict[str, NDArray[np.floating]]:
-    """Return the arrays of a NumPy archive of the data by name; no pickles are read."""
-    with np.load(io.BytesIO(raw(path)), allow_pickle=False) as arrays:
-        return dict(arrays)
+    networks = arrays("boundary/default.npz")
+    time = tuple(networks.pop("time").tolist())
+    return BoundaryModel({name: decode(packed) for name, packed in networks.items()}, time)
 
 
 def decode(packed: NDArray[np.floating]) -> Network:

@@ -5,7 +5,7 @@ is known:
 what was done, with what, in which words, after which wait. Between two such steps an activity may end, in one
 room and without any event: the pan is washed, now the table is laid. Each gap is judged once, with two
 steps of hindsight, by a small network over the cues of `cues.py`; what is asked for adapts to the thread
-(`odds.py`).
+(`probability.py`).
 
 **What stays.** Everything the rules guarantee: manual cuts, both caps, confirmed places, the armed score,
 packing, restart. One rule is added: hours of silence always cut, told or sensed, whatever the place. Up to

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
-from episodic_agent.core.boundary.conversation.model import Network, archive, decode
+from episodic_agent.core.boundary.conversation.model import Network, decode
+from episodic_agent.data import arrays
 
 
 class StepsModel(NamedTuple):
@@ -17,5 +18,5 @@ class StepsModel(NamedTuple):
 @cache
 def shipped() -> StepsModel:
     """Return the model that comes with the package, decoded on first use."""
-    arrays = archive("boundary/steps.npz")
-    return StepsModel(decode(arrays["network"]), tuple(arrays["prior"].tolist()))
+    packed = arrays("boundary/steps.npz")
+    return StepsModel(decode(packed["network"]), tuple(packed["prior"].tolist()))

@@ -14,12 +14,11 @@ vectors.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from io import BytesIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from episodic_agent.data import raw
+from episodic_agent.data import arrays
 from episodic_agent.providers.embedders.minilm import protobuf
 from episodic_agent.providers.embedders.minilm.graph import CONTRIB, MINILM, Builder, Tensors, build
 from episodic_agent.providers.embedders.minilm.runtime import PROCESSOR, onnx_runtime
@@ -47,10 +46,10 @@ class Measure:
 
 def measured() -> Mapping[str, Measure]:
     """Read what was measured, by the product's output."""
-    with np.load(BytesIO(raw(MEASURED))) as archive:
-        names = [str(name) for name in archive["names"]]
-        ranges = archive["ranges"].astype(np.float32)
-        smooth = [archive[f"smooth{n}"].astype(np.float32) for n in range(len(names))]
+    measures = arrays(MEASURED)
+    names = [str(name) for name in measures["names"]]
+    ranges = measures["ranges"].astype(np.float32)
+    smooth = [measures[f"smooth{n}"].astype(np.float32) for n in range(len(names))]
     return {name: Measure(s, *map(float, r)) for name, s, r in zip(names, smooth, ranges, strict=True)}
 
 
