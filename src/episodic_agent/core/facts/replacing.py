@@ -26,8 +26,8 @@ from episodic_agent.schemas.facts import Category
 
 WEIGHTS: Final = "facts/replacing.npz"
 NEWER, BOTH, OLDER = "+", "=", "-"  # before a word: which of the two statements has it
-_THRESHOLD: Final = 0.8  # from which a statement counts as replaced
-_THRESHOLD_WORDS: Final = 0.91  # and without vectors
+_THRESHOLD: Final = 0.7  # from which a statement counts as replaced
+_THRESHOLD_WORDS: Final = 0.8  # and without vectors
 _BEGINNING: Final = 4  # words from which on a beginning is wholly the same
 _NUMBERS: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 _WORD: Final = re.compile(r"\w+")
