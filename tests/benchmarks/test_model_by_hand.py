@@ -205,10 +205,7 @@ def replayed(life: str, folder: Path) -> Mapping[str, Any]:
     figures = by_hand.play(recorded, CASES / f"{life}.jsonl", None)
     if (changed := recorded.waiting()) and (others := by_hand.others_today(folder)):
         pytest.skip(f"{len(changed)} of {count} prompts changed, for {'; '.join(others)}; {REMADE}")
-    # a prompt whose words changed a little has no answer: a few of them change no figure that is asked
-    assert len(changed) <= count // 10, (
-        f"{len(changed)} of {count} prompts changed since they were answered; {REMADE}"
-    )
+    assert changed == [], f"{len(changed)} of {count} prompts changed since they were answered; {REMADE}"
     messages = len(json.loads((CASES / f"{life}.jsonl").read_text(encoding="utf-8"))["messages"])
     assert figures["calls_per_100"] == pytest.approx(100 * count / messages, abs=0.001)
     return figures

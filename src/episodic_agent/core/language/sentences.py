@@ -47,6 +47,8 @@ def sentences(text: str, language: str | None = None) -> list[str]:
     ['Die Miete ist am 3. April fällig.', 'Danke.']
     >>> sentences("Urlaub ist vom 16. bis 20. März. Der 2. Weltkrieg. It costs 20. Fine.")
     ['Urlaub ist vom 16. bis 20. März.', 'Der 2. Weltkrieg.', 'It costs 20.', 'Fine.']
+    >>> sentences("Prerow vom 18.7. bis 1.8. ; dort waren sie schon.")
+    ['Prerow vom 18.7. bis 1.8. ; dort waren sie schon.']
     """
     code = language or _BY_SCRIPT.get(script(text), "en")
     segment = _segmenter()
@@ -74,7 +76,8 @@ def _continues(before: str, piece: str) -> bool:
     """Tell whether a sentence goes on behind an ordinal, whatever language it is in."""
     start = piece.lstrip()[:1]
     small = start.isalpha() and start == start.lower() != start.upper()
-    if small or _DAY_OR_MONTH.match(piece) or _begins_with_a_month(piece):
+    # no sentence begins with a comma or a semicolon
+    if small or start in (",", ";") or _DAY_OR_MONTH.match(piece) or _begins_with_a_month(piece):
         return True
     return _BEFORE_ORDINAL.search(before) is not None
 
