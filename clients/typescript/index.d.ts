@@ -954,8 +954,8 @@ export interface ThreadPage {
   /** Give it as `cursor` for the next page; null on the last. */ next: string | null;
 }
 
-/** Where an observation's event time comes from; assumed times give no gap cue and no date words. */
-export type TimeSource = "given" | "date_only" | "assumed";
+/** Where an observation's event time comes from; assumed times give no gap cue and no date words. `received`: said live, without a time, so it happened when it came. `assumed`: of old talk whose times nobody knows. */
+export type TimeSource = "given" | "date_only" | "received" | "assumed";
 
 /** A part of the tree: work that took time, a model's call, or only the place of a decision. `at` is when it began; None, as `seconds`, where that was not kept. */
 export interface TraceNode {

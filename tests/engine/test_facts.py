@@ -205,7 +205,8 @@ def test_what_was_believed_is_told_by_what_had_been_taken_in(opened: Opened, clo
 def test_an_assumed_time_dates_nothing(opened: Opened, clock: Clock) -> None:
     memory = opened()
     text = "I have lived in Halle with my sister since 2019."
-    mine(memory).add(text, role="Maya", thread="undated")
+    old = {"role": "Maya", "content": "Hello.", "timestamp": clock.now - timedelta(days=900)}
+    mine(memory).add([old, {"role": "Maya", "content": text}], thread="undated")  # old talk, partly timed
     mine(memory).add(text, role="Bo", thread="dated", timestamp=START)
     mine(memory).flush()
     mine(memory).facts.consolidate()

@@ -1,5 +1,6 @@
 """`add`: what is taken in, exactly once, whatever it looks like and however it comes."""
 
+import json
 import threading
 from collections import Counter
 from datetime import UTC, datetime, timedelta
@@ -39,7 +40,7 @@ def test_a_string_is_kept_as_the_users_words_at_the_present_moment(memory: Memor
         receipt.id, "I'm moving to Lisbon in May", "user", Kind.MESSAGE,
     )  # fmt: skip
     assert (receipt.added, receipt.seq, receipt.state) == (True, 0, "open")
-    assert (observation.at, observation.at_source, observation.received_at) == (NOW, TimeSource.ASSUMED, NOW)
+    assert (observation.at, observation.at_source, observation.received_at) == (NOW, TimeSource.RECEIVED, NOW)
 
 
 def test_a_message_keeps_its_role_name_time_and_extras(memory: Memory) -> None:
@@ -259,11 +260,53 @@ def test_times_tell_how_much_of_them_was_given(memory: Memory) -> None:
     ]
 
 
-def test_assumed_times_make_no_gap(memory: Memory, clock: Clock) -> None:
+def test_what_comes_without_a_time_is_said_when_it_comes(open_memory: OpenMemory, clock: Clock) -> None:
+    memory = open_memory(policy="default")
+    for text in ("I planted tomatoes.", "My sister Lea visits soon.", "The crown costs 240 euros."):
+        mine(memory).add([text, {"role": "assistant", "content": "Noted."}], thread="chat")
+        clock.forward(days=1)
+    mine(memory).flush()
+    days = mine(memory).episodes.list()
+    assert [episode.start_at for episode in days] == [NOW + timedelta(days=n) for n in range(3)]
+    assert [episode.reason for episode in days[:2]] == ["time_gap", "time_gap"]
+    said = mine(memory).search("what did I say yesterday?", limit=1).observations
+    assert [hit.observation.text for hit in said] == ["The crown costs 240 euros."]
+
+
+def test_a_reply_without_a_time_beside_a_message_of_now_is_of_now(memory: Memory) -> None:
+    asked = {"role": "user", "content": "hello?", "timestamp": NOW - timedelta(minutes=2)}
+    mine(memory).add([asked, {"role": "assistant", "content": "Hi!"}], thread="chat")
+    assert [o.at_source for o in stored(memory)] == [TimeSource.GIVEN, TimeSource.RECEIVED]
+
+
+def test_a_message_of_now_does_not_go_on_with_old_talk_of_its_thread(open_memory: OpenMemory) -> None:
+    memory = open_memory(policy="default")
+    old = {"role": "user", "content": "The boiler drips.", "timestamp": NOW - timedelta(days=90)}
+    mine(memory).add(old, thread="chat")
+    mine(memory).add("What shall we cook tonight?", thread="chat")
+    mine(memory).flush()
+    starts = [(episode.start_at, episode.reason) for episode in mine(memory).episodes.list()]
+    assert starts[0] == (NOW - timedelta(days=90), "time_gap")
+    assert starts[1][0] == NOW
+
+
+def test_who_does_not_know_when_it_was_says_so(memory: Memory) -> None:
+    message = {"role": "user", "content": "I ate there yesterday.", "at_source": "assumed"}
+    mine(memory).add([message, {"role": "assistant", "content": "Was it good?"}], thread="chat")
+    assert [o.at_source for o in stored(memory)] == [TimeSource.ASSUMED, TimeSource.RECEIVED]
+
+
+def test_assumed_times_make_no_gap(memory: Memory, clock: Clock, tmp_path: Path) -> None:
+    told = tmp_path / "chat.jsonl"
     for n in range(8):
-        mine(memory).add(f"remark {n} without any time of its own", thread="chat")
+        line = {"role": "user", "content": f"remark {n} without any time of its own", "conversation": "chat"}
+        with told.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+        mine(memory).import_file(told)
         clock.forward(days=2)
-    assert mine(memory).stats().episodes == 0
+    assert {o.at_source for o in stored(memory)} == {TimeSource.ASSUMED}
+    assert [o.text.split()[1] for o in stored(memory)] == [str(n) for n in range(8)]
+    assert all(episode.reason != "time_gap" for episode in mine(memory).episodes.list())
 
 
 def test_messages_out_of_order_keep_their_arrival_and_an_honest_span(memory: Memory) -> None:

@@ -138,10 +138,10 @@ def test_without_answers_everything_is_as_without_a_model(open_memory: OpenMemor
     silent, model = opened(open_memory, lambda _prompt, _stage: ProviderUnavailable("gone"))
     plain = open_memory(path=database.with_name("plain.db"), policy=POLICY)
     mine(silent).add(said())
+    mine(plain).add(said())
     for _ in range(80):
         silent._deps.clock.forward(hours=1)  # type: ignore[attr-defined]
         silent.jobs.run()
-    mine(plain).add(said())
     assert model.calls
     assert mine(silent).stats().waiting_jobs == 0
     assert records(silent) == records(plain)

@@ -43,7 +43,7 @@ def observation_id(scope: Scope, source: str, external_id: str) -> UUID:
 def content_id(scope: Scope, source: str, item: Item, occurrence: int) -> UUID:
     """Return the id of an observation without a caller's id; `occurrence` counts equal ones before it.
 
-    An assumed time is not part of the name: the next import of the same file would assume another. Nor is
+    A time nobody gave is not part of the name: it would be another when the item comes again. Nor is
     the zone that a time without one is read in: the next import may name another.
 
     >>> first = content_id(Scope("ana"), "sms", Item("user", "yes"), 0)

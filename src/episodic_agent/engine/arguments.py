@@ -1,6 +1,7 @@
 """What callers give to `Memory`'s verbs, read: names, times, ids, items."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, date, datetime, tzinfo
 from os import PathLike
 from pathlib import Path
@@ -12,7 +13,7 @@ from episodic_agent.core.ingest import LARGEST, Item, check_names, read_item, re
 from episodic_agent.core.language import repair
 from episodic_agent.engine.files.dates import DateOrder
 from episodic_agent.errors import InvalidInput, NotFound
-from episodic_agent.schemas import Kind
+from episodic_agent.schemas import Kind, TimeSource
 
 DEFAULT_CHANNEL = "default"
 LASTING = frozenset(("ttl", "expires_at"))  # either says when an item is to be erased
@@ -166,11 +167,14 @@ def item_of(
     try:
         if isinstance(raw, Mapping):
             check_names(raw)
-        return read_item(full, default_actor=role, channel=channel, largest=largest)
+        item = read_item(full, default_actor=role, channel=channel, largest=largest)
     except InvalidInput as error:
         if alone:
             raise
         raise type(error)(f"item {n + 1}: {error}") from error
+    if item.at is not None or full.get("at_source") == TimeSource.ASSUMED:
+        return item
+    return replace(item, at_source=TimeSource.RECEIVED)  # said live: the moment it comes is its time
 
 
 def file_path(value: "str | PathLike[str]") -> Path:

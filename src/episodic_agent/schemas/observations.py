@@ -23,11 +23,21 @@ class Kind(StrEnum):
 
 
 class TimeSource(StrEnum):
-    """Where an observation's event time comes from; assumed times give no gap cue and no date words."""
+    """Where an observation's event time comes from; assumed times give no gap cue and no date words.
+
+    `received`: said live, without a time, so it happened when it came. `assumed`: of old talk whose times
+    nobody knows.
+    """
 
     GIVEN = "given"
     DATE_ONLY = "date_only"
+    RECEIVED = "received"
     ASSUMED = "assumed"
+
+    @property
+    def has_clock(self) -> bool:
+        """Tell whether the time of day is known."""
+        return self in (TimeSource.GIVEN, TimeSource.RECEIVED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ any common form; ids of any type.
 1. Text is repaired, not refused: NUL and lone surrogates become U+FFFD, which every store can hold.
 2. Nothing is guessed silently. A time that cannot be, an empty text or a value of the wrong kind is refused,
    and the error names the field and what was seen.
-3. How much of a time was given is kept (`given`, `date_only`, `assumed`): an assumed one gives no gap cue, no
-   recency and no date words.
+3. How much of a time was given is kept (`given`, `date_only`, `received`, `assumed`). What is said live
+   without a time happened when it came; an assumed one gives no gap cue, no recency and no date words.
 4. Synonyms of field names are listed in one table (`FIELDS`); what nobody recognises is kept in `extras`,
    but for a key that a caller most likely misspelt (`check_names`).
 5. Limits are checked here, before anything is stored or embedded.
@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING
 from episodic_agent.lazily import names_from
 
 if TYPE_CHECKING:
-    from episodic_agent.core.ingest.item import FIELDS, Item, check_names, read_item
+    from episodic_agent.core.ingest.item import FIELDS, Item, check_names, read_item, received
     from episodic_agent.core.ingest.limits import LARGEST, IntakeLimits, check_size, too_large
     from episodic_agent.core.ingest.times import Moment, read_time
 else:
     __getattr__ = names_from(
         __name__,
         {
-            "item": "FIELDS Item check_names read_item",
+            "item": "FIELDS Item check_names read_item received",
             "limits": "LARGEST IntakeLimits check_size too_large",
             "times": "Moment read_time",
         },
@@ -46,5 +46,6 @@ __all__ = [
     "check_size",
     "read_item",
     "read_time",
+    "received",
     "too_large",
 ]

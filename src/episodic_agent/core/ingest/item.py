@@ -63,6 +63,7 @@ _FIELD_OF: Final = {name: meant for meant, names in FIELDS.items() for name in n
 _NAMES: Final = tuple(_FIELD_OF)
 _KNOWN: Final = frozenset((*_FIELD_OF, *_TOOL_KEYS, *_STEP_KEYS, *_BESIDE, "extras"))
 _ORDER: Final = {name: place for place, name in enumerate(_FIELD_OF)}
+LIVE: Final = timedelta(hours=1)  # as far as the clocks of those who talk may lie apart
 _NEAR: Final = 0.8  # how alike a misspelt name is, as difflib counts
 _NEARER: Final = 0.9  # of several words: `channel_id` and `created_by` are names of their own
 _SHORTEST: Final = 4  # letters of a name that is told from others by its letters
@@ -74,7 +75,7 @@ EMPTY: Final = "the text is empty; give some text, or a tool call with a name"
 class Item:
     """One thing a caller wants remembered, normalised but not yet placed in a thread.
 
-    `at` is aware UTC, None (with `at_source` assumed) where the caller gave none; `utc_offset` is in seconds
+    `at` is aware UTC, None (with `at_source` assumed) where nobody knows it; `utc_offset` is in seconds
     east of UTC; `location_confidence` and `prediction_error` lie in [0, 1]. `conversation` is the caller's
     name of the chat, `title` what its people call it. `repaired` tells that characters no database can hold
     were replaced. It is to be erased
@@ -116,6 +117,23 @@ class Item:
         '2024-03-01T01:00:00'
         """
         return self.expires_at if self.ttl is None else at + self.ttl
+
+
+def received(items: Sequence[Item], now: datetime) -> list[Item]:
+    """Give what was said live (`at_source` received) the moment it came.
+
+    Where others of the call were said over an hour before or after that, it brings old talk: the time of what
+    has none in it is only assumed.
+
+    >>> now = datetime(2024, 3, 1)
+    >>> hi, old = Item("user", "hi", None, TimeSource.RECEIVED), Item("user", "you?", now - timedelta(days=9))
+    >>> received([hi], now)[0].at == now, received([old, hi], now)[1].at
+    (True, None)
+    """
+    is_old = any(item.at is not None and abs(now - item.at) > LIVE for item in items)
+    at, source = (None, TimeSource.ASSUMED) if is_old else (now, TimeSource.RECEIVED)
+    live = [item.at is None and item.at_source is TimeSource.RECEIVED for item in items]
+    return [replace(i, at=at, at_source=source) if new else i for i, new in zip(items, live, strict=True)]
 
 
 def read_item(
@@ -378,8 +396,8 @@ def _moment(
     if clock is not None and key != "date" and isinstance(day, str):
         return place(read_time(day).at.date(), clock, timezone)
     moment = read_time(value, timezone)
-    if fields.get("at_source") == TimeSource.DATE_ONLY:
-        return replace(moment, source=TimeSource.DATE_ONLY)
+    if fields.get("at_source") in (TimeSource.DATE_ONLY, TimeSource.RECEIVED):
+        return replace(moment, source=TimeSource(str(fields["at_source"])))
     return moment
 
 

@@ -178,9 +178,8 @@ def _message(raw: Mapping[str, Any]) -> dict[str, Any]:
     if not texts["content"].strip():
         texts["content"] = "…"
     at = unit_time(raw.get("time"))
-    if at is not None:
-        texts["timestamp"] = str(raw["time"])
-    return texts
+    # what has no time was not said today
+    return texts | ({"at_source": "assumed"} if at is None else {"timestamp": str(raw["time"])})
 
 
 def last_time(messages: Sequence[Mapping[str, Any]]) -> datetime:

@@ -20,7 +20,7 @@ from episodic_agent.core.boundary.policies import STEP
 from episodic_agent.core.echo import Echo, own_text, own_words
 from episodic_agent.core.identity import assign_ids
 from episodic_agent.core.identity import thread_id as thread_identity
-from episodic_agent.core.ingest import Item
+from episodic_agent.core.ingest import Item, received
 from episodic_agent.core.ingest.steps import SAYING, content_of
 from episodic_agent.core.language import plural, term_counts, tokens
 from episodic_agent.core.language.timewords import date_words
@@ -70,9 +70,9 @@ class Incoming:
 
 
 def incoming(at: Scoped, items: Sequence[Item], thread: str | None, source: str | None) -> Iterator[Incoming]:
-    """Yield items with their ids and the threads they name."""
-    ids = assign_ids(items, at.scope, source, at.fresh, thread=thread)
-    for item, identity in zip(items, ids, strict=True):
+    """Yield items said live with their ids, their times and the threads they name."""
+    ids = assign_ids(items, at.scope, source, at.fresh, thread=thread)  # a time nobody gave is in no id
+    for item, identity in zip(received(items, at.deps.clock()), ids, strict=True):
         yield Incoming(origin_of(item, thread), identity, item)
 
 

@@ -21,7 +21,7 @@ from episodic_agent.core.boundary.conversation.cues.baseline import BaselineCues
 from episodic_agent.core.boundary.conversation.cues.cohesion import MOST_COUNTED, compact
 from episodic_agent.core.boundary.conversation.cues.rate import smoothed
 from episodic_agent.core.boundary.conversation.cues.speech import Speech, speech
-from episodic_agent.schemas import Json, TimeSource, Vector
+from episodic_agent.schemas import Json, Vector
 
 LEFT: Final = 5  # settled units kept for windows and depths; with two pending ones pack stays under 16 kB
 _RESTED: Final = 10  # messages that a thread counts as after a long silence, if it had more
@@ -147,7 +147,7 @@ def intake(arrival: Arrival) -> MessageUnit:
     actor, role = _speaker(seen.actor)
     return MessageUnit(
         seq=seen.seq,
-        at=_seconds(seen.at) if seen.at_source == TimeSource.GIVEN else None,
+        at=_seconds(seen.at) if seen.at_source.has_clock else None,
         actor=actor,
         role=role,
         vector=compact(arrival.vector) if usable and arrival.vector is not None else None,

@@ -42,7 +42,7 @@ from episodic_agent.core.boundary.steps.model import StepsModel, shipped
 from episodic_agent.core.boundary.steps.parameters import refuse_negative
 from episodic_agent.core.boundary.steps.reduced import ToldStep, reduce_step
 from episodic_agent.errors import InvalidInput
-from episodic_agent.schemas import Observation, Reason, TimeSource
+from episodic_agent.schemas import Observation, Reason
 
 NAME: Final = "steps-2027-02"
 ACTIVITY: Final = "activity"  # what the record of a learned cut says
@@ -184,7 +184,7 @@ class LearnedStepsPolicy(StepsPolicy):
     def _paused(self, memory: StepsMemory, seen: Observation) -> bool:
         """Say whether a step comes after hours of silence, as far as the times of both steps are known."""
         before = memory.tail[-1].at if memory.tail else None
-        if not self.pause_minutes or before is None or seen.at_source is not TimeSource.GIVEN:
+        if not self.pause_minutes or before is None or not seen.at_source.has_clock:
             return False
         return seen.at.timestamp() - before > 60.0 * self.pause_minutes
 

@@ -17,7 +17,7 @@ from episodic_agent.core.boundary.steps.trail import label_of, names_in
 from episodic_agent.core.ingest.steps import content_of
 from episodic_agent.core.ingest.words import step_words
 from episodic_agent.core.language import tokens, words
-from episodic_agent.schemas import Json, Observation, TimeSource
+from episodic_agent.schemas import Json, Observation
 
 _TERMS, _THINGS, _LONGEST = 16, 6, 200  # of a step; characters of text that are read
 _BYTES: Final = 3  # of a hash
@@ -63,7 +63,7 @@ def reduce_step(observation: Observation, *, confident: bool = True) -> ToldStep
     label = label_of(observation) if confident else None
     return ToldStep(
         observation.seq,
-        round(observation.at.timestamp(), 3) if observation.at_source is TimeSource.GIVEN else None,
+        round(observation.at.timestamp(), 3) if observation.at_source.has_clock else None,
         hashed(label.casefold()) if label else 0,
         hashed(done.casefold() or next(iter(words(text)), "")),
         frozenset(named[:_THINGS]),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, cast
 
 from episodic_agent.core.boundary.steps.scoring import clamped, error_in
-from episodic_agent.schemas import Json, Observation, TimeSource
+from episodic_agent.schemas import Json, Observation
 
 UNKNOWN: Final = "unknown"
 LONGEST_NAME: Final = 32  # characters of a label; places and things have short names
@@ -66,7 +66,7 @@ def error_of(observation: Observation) -> float | None:
 
 def note_of(observation: Observation, *, error: float, salient: int) -> StepNote:
     """Reduce a step to its note."""
-    is_known = observation.at_source is TimeSource.GIVEN
+    is_known = observation.at_source.has_clock
     confidence = observation.location_confidence
     return StepNote(
         observation.seq,
