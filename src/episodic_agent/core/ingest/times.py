@@ -22,6 +22,7 @@ ACCEPTED: Final = (
 )
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_YEAR, _LAST_YEAR = 1900, 2200
+_AHEAD: Final = timedelta(days=3653)  # ten years
 # Seconds end where milliseconds of 1973 begin; each further unit is 1000 times the one before.
 _UNITS: Final = ((1e11, 1), (1e14, 1000), (1e17, 10**6), (1e20, 10**9))
 _NUMBER: Final = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?")
@@ -81,6 +82,26 @@ def read_time(value: object, timezone: tzinfo | None = None) -> Moment:
             f"years {_FIRST_YEAR}-{_LAST_YEAR} are accepted"
         )
     return moment
+
+
+def check_ahead(at: datetime | None, now: datetime) -> None:
+    """Raise InvalidInput for an event time more than ten years after `now`: nobody has said it yet.
+
+    Less is let through, for worlds that are played ahead of the clock and for clocks that are behind. More is
+    a wrong century or number, and would leave a conversation open, and newest, for as long.
+
+    >>> check_ahead(datetime(2199, 1, 1, tzinfo=UTC), datetime(2026, 3, 1, tzinfo=UTC))
+    Traceback (most recent call last):
+    ...
+    episodic_agent.errors.InvalidInput: the time 2199-01-01T00:00:00+00:00 is 173 years ahead of now, \
+2026-03-01; give the time at which it was said, or none for now
+    """
+    if at is not None and at - now > _AHEAD:
+        years = at.year - now.year
+        raise InvalidInput(
+            f"the time {at.isoformat()} is {years} years ahead of now, {now:%Y-%m-%d}; "
+            "give the time at which it was said, or none for now"
+        )
 
 
 def read_clock(text: str) -> time | None:
