@@ -4,7 +4,8 @@ Accepted: `datetime` and `date`; ISO 8601 (with an offset, or naive); RFC 2822; 
 1:56 pm", "1:56 pm on 8 May, 2023", "May 8, 2023"); seconds, milliseconds, microseconds or nanoseconds
 since 1970, told apart by magnitude. A naive time is in the caller's `timezone`, else UTC. A date without a
 clock means the start of that day in that zone and is marked `date_only`, so nothing reads its midnight as
-a time of day. Everything else, and every year outside 1900-2200, is refused by name.
+a time of day. Everything else, and every year outside 1900-2200, is refused by name; so is what was observed
+far ahead of now (`check_ahead`).
 """
 
 import math
