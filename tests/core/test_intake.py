@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.ingest import Item, check_names, read_item, read_time
+from episodic_agent.core.ingest import Item, check_ahead, check_names, read_item, read_time
 from episodic_agent.core.ingest.item import FIELDS
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Kind, TimeSource
@@ -98,6 +98,43 @@ def test_a_misspelt_key_is_refused_with_the_one_that_was_meant(key: str, meant: 
 )
 def test_a_key_of_the_callers_own_is_none_misspelt(key: str) -> None:
     check_names({"content": "My GP is Dr Amara.", key: 7})
+
+
+@pytest.mark.parametrize(
+    ("role", "meant"),
+    [
+        ("usr", "user"),
+        ("uesr", "user"),
+        ("asistant", "assistant"),
+        ("asssistant", "assistant"),
+        ("tol", "tool"),
+    ],
+)
+def test_a_misspelt_role_is_refused_with_the_one_that_was_meant(role: str, meant: str) -> None:
+    with pytest.raises(
+        InvalidInput, match=f'unknown role "{role}"; did you mean "{meant}".*stands under "name"'
+    ):
+        check_names({"role": role, "content": "My GP is Dr Amara."})
+    assert read_item({"role": role, "content": "My GP is Dr Amara."}).actor == role  # in a file it stays
+
+
+@pytest.mark.parametrize(
+    "role",
+    ["assistent", "asistente", "sistem", "Usr", "user2", "users", "developer", "ai", "Ana", "ser", "pool"],
+)
+def test_a_role_may_be_any_speakers_name(role: str) -> None:
+    check_names({"role": role, "content": "My GP is Dr Amara."})
+    check_names({"role": "user", "name": "usr", "content": "My GP is Dr Amara."})
+
+
+def test_a_time_of_decades_ahead_is_refused_and_one_of_a_world_played_ahead_is_not() -> None:
+    now = datetime(2026, 3, 1, tzinfo=UTC)
+    for at in (None, now, now - timedelta(days=9999), now + timedelta(days=3600)):
+        check_ahead(at, now)
+    with pytest.raises(
+        InvalidInput, match=r"2062-03-01T00:00:00\+00:00 is 36 years ahead of now, 2026-03-01; give"
+    ):
+        check_ahead(now.replace(year=2062), now)
 
 
 def test_an_agent_log_envelope_is_unwrapped_and_keeps_the_lines_own_id() -> None:

@@ -164,7 +164,7 @@ def complaint(words: list[str]) -> str:
             known = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
             return ", ".join(t for t in targets if "=" not in t and t not in known)
         case ["pip", *rest]:
-            extras = {e for word in rest for e in re.findall(r"episodic-agent\[([^]]*)\]", word)}
+            extras = {e for word in rest for e in re.findall(r"(?:episodic-agent|\.)\[([^]]*)\]", word)}
             named = {e for extra in extras for e in extra.split(",")}
             return ", ".join(sorted(named - set(project()["optional-dependencies"])))
         case ["export", *settings]:
@@ -210,6 +210,7 @@ def test_a_command_that_is_shown_exists(where: str, words: list[str]) -> None:
     [
         "make tea",
         "pip install episodic-agent[tea]",
+        "pip install .[tea]",
         "export EPISODIC_TEA=1",
         "episodic tea",
         "episodic --db x add --tea",

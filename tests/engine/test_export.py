@@ -140,7 +140,13 @@ def test_a_later_export_adds_only_what_is_new(
 def test_an_export_can_become_another_users_memory(
     open_memory: OpenMemory, memory: Memory, exported: Path
 ) -> None:
-    memory.user("bo").import_file(exported)
+    note = f"{exported.name} is an export of 'ana', not of 'bo': what its user said counts as bo's"
+    would = memory.user("bo").import_file(exported, dry_run=True)
+    done = memory.user("bo").import_file(exported)
+    assert would.notes == done.notes == [note]
+    assert note in repr(done)
+    assert (would.added, would.threads) == (done.added, done.threads)
+    assert memory.user("ana").import_file(exported).notes == []
     assert memory.user("bo").stats().observations == memory.user("ana").stats().observations == 23
     assert [f for f in memory.doctor() if f.severity == "error"] == []
 

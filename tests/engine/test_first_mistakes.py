@@ -20,6 +20,10 @@ OF_A_MEMORY: list[tuple[Call, type[Exception], str]] = [
     (lambda m: m.facts.list(), AttributeError, r"`memory\.user\(name\)\.facts`"),
     (lambda m: m.user(""), InvalidInput, "is empty; name whose memory it is"),
     (lambda m: m.user(None), InvalidInput, "is empty; name whose memory it is"),
+    (lambda m: m.user(["ana"]), InvalidInput, "^`user` is a text or a number, not a list; give one name"),
+    (lambda m: m.user(b"ana"), InvalidInput, "^`user` .* not bytes"),
+    (lambda m: m.user(object()), InvalidInput, "^`user` .* not object"),
+    (lambda m: m.usage(user={"name": "ana"}), InvalidInput, "^`user` .* not an object"),
     (lambda m: m.user("bob").search("x"), NotFound, "no user 'bob' in this memory; known users: ana"),
 ]
 OF_A_USER: list[tuple[Call, type[Exception], str]] = [
@@ -32,6 +36,17 @@ OF_A_USER: list[tuple[Call, type[Exception], str]] = [
         InvalidInput,
         '^unknown key "timestmap"; did you mean "timestamp"',
     ),
+    (
+        lambda u: u.add({"role": "usr", "content": "Hi"}),
+        InvalidInput,
+        '^unknown role "usr"; did you mean "user"',
+    ),
+    (lambda u: u.add("Hi", role="asistant"), InvalidInput, '^unknown role .* did you mean "assistant"'),
+    (
+        lambda u: u.add("Hi", timestamp="2199-01-01"),
+        InvalidInput,
+        "^the time 2199-01-01T.* years ahead of now",
+    ),
     (lambda u: u.add([{"role": "user"}]), InvalidInput, "item 1: the text is empty; give some text"),
     (lambda u: u.add(["hello", None]), InvalidInput, "item 2: a message is a text or an object with role"),
     (lambda u: u.add([["user", "hello"]]), InvalidInput, "item 1: .*not a list"),
@@ -42,6 +57,24 @@ OF_A_USER: list[tuple[Call, type[Exception], str]] = [
         r"cannot read the time \[1\]; accepted: ISO 8601",
     ),
     (lambda u: u.add("hello", timestamp="yesterday"), InvalidInput, "cannot read the time 'yesterday'"),
+    (
+        lambda u: u.add("Hi", thread=[]),
+        InvalidInput,
+        "^`thread` is a text or a number, not a list; give one name",
+    ),
+    (lambda u: u.add("Hi", channel=True), InvalidInput, "^`channel` .* not a boolean"),
+    (lambda u: u.add({"content": b"Hi"}), InvalidInput, "not bytes; decode it first"),
+    (lambda u: u.search("x", thread=[]), InvalidInput, "^`thread` .* not a list"),
+    (lambda u: u.search("x", asking=b"chat"), InvalidInput, "^`asking` .* not bytes"),
+    (lambda u: u.context("x", thread={"name": "chat"}), InvalidInput, "^`thread` .* not an object"),
+    (lambda u: u.search("x", thread=0), NotFound, "no thread '0' in this memory"),
+    (lambda u: u.episodes.recent(thread=0), NotFound, "no thread '0' in this memory"),
+    (lambda u: u.episodes.recent(thread=""), NotFound, "no thread '' in this memory"),
+    (lambda u: u.search("x", limit=1_001), InvalidInput, "^`limit` is at most 1000, not 1001"),
+    (lambda u: u.search("x", observations=10_001), InvalidInput, "^`observations` is at most 10000"),
+    (lambda u: u.search("x", facts=1_001), InvalidInput, "^`facts` is at most 1000"),
+    (lambda u: u.retrieve("x", limit=100_000), InvalidInput, "^`limit` is at most 1000"),
+    (lambda u: u.chains.sequence("x", limit=1_001), InvalidInput, "^`limit` is at most 1000"),
     (lambda u: u.search(""), InvalidInput, "the query is empty; ask something"),
     (lambda u: u.search(None), InvalidInput, "`query` is a text, not NoneType"),
     (lambda u: u.search(5), InvalidInput, "`query` is a text, not int"),
@@ -68,6 +101,34 @@ def ana(memory: Memory) -> UserMemory:
     user = memory.user("ana")
     user.add("I live in Lisbon", thread="chat")
     return user
+
+
+@pytest.mark.parametrize(
+    "listing",
+    [
+        lambda u, n: u.episodes.list(limit=n),
+        lambda u, n: u.episodes.recent(limit=n),
+        lambda u, n: u.threads.list(limit=n),
+        lambda u, n: u.facts.list(limit=n),
+        lambda u, n: u.links.list(limit=n),
+        lambda u, n: u.sessions.list(limit=n),
+        lambda u, n: u.sections.list(limit=n),
+        lambda u, n: u.skills.list(limit=n),
+        lambda u, n: u.chains.heads(limit=n),
+        lambda u, n: u.trace.decisions(limit=n),
+        lambda u, n: u.trace.audit(limit=n),
+        lambda u, n: u.jobs.list(limit=n),
+    ],
+)
+def test_a_list_may_be_asked_for_more_than_any_memory_holds(ana: UserMemory, listing: Call) -> None:
+    assert [*listing(ana, 10**30)] == [*listing(ana, 1000)]
+
+
+def test_a_name_may_be_a_number_or_an_id(memory: Memory) -> None:
+    user = memory.user(5)  # type: ignore[arg-type]
+    user.add("I live in Lisbon", thread=0)  # type: ignore[arg-type]
+    assert (user.name, user.threads.list()[0].origin) == ("5", "0")
+    assert user.search("Lisbon", thread=0).hits  # type: ignore[typeddict-item]
 
 
 @pytest.mark.parametrize("path", ["memory.db", Path("memory.db")])

@@ -190,6 +190,22 @@ def test_times_without_a_zone_are_in_the_zone_given(run: Run, tmp_path: Path) ->
     assert "no time zone 'Middle/Earth'" in run("import", path, "--timezone", "Middle/Earth").error
 
 
+def test_what_is_dated_ahead_is_told_and_what_lies_decades_ahead_is_a_reported_record(
+    run: Run, tmp_path: Path
+) -> None:
+    path, year = tmp_path / "chat.jsonl", datetime.now(UTC).year
+    times = {"Tea is on": "2024-03-01", "Out in spring": f"{year + 2}-03-01", "Out of time": "2199-05-01"}
+    lines = ({"role": "usr", "content": text, "timestamp": at} for text, at in times.items())
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    for more in ([], ["--dry-run"]):
+        outcome = run("import", path, *more, "--db", tmp_path / "memory.db")
+        assert outcome.code == 2
+        assert f"1 message dated ahead of now, up to {year + 2}-03-01: kept so" in outcome.err
+        assert "unreadable: chat.jsonl: usr: Out of time: the time 2199-05-01T" in outcome.err
+        assert "2 messages read" in outcome.out
+        assert "1 unreadable" in outcome.out
+
+
 # --- dry runs --------------------------------------------------------------------------------------------
 
 

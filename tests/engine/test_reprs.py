@@ -19,11 +19,18 @@ def test_a_memory_shows_where_it_is_and_whose(open_memory: OpenMemory, database:
     assert "memory.db" in repr(memory)
 
 
-@pytest.mark.parametrize("room", ["facts", "links", "threads", "episodes", "trace", "erasures", "places"])
+@pytest.mark.parametrize(
+    "room", ["facts", "links", "threads", "episodes", "trace", "erasures", "places", "jobs"]
+)
 def test_a_room_shows_whose_it_is(memory: Memory, room: str) -> None:
     shown = repr(getattr(memory.user("ana"), room))
     assert shown.endswith("Room of 'ana'>")
     assert " object at " not in shown
+
+
+def test_a_room_of_all_users_shows_of_what_it_is(memory: Memory) -> None:
+    assert repr(memory.jobs) == "<JobRoom of the space 'default'>"
+    assert repr(memory.keys) == "<KeyRoom of all spaces>"
 
 
 def test_a_filter_shows_what_was_given() -> None:

@@ -140,6 +140,9 @@ WRONG: Mapping[str, Wrong] = {
     "a negative limit": Wrong(
         ["search", "x", "--limit", "-1", *ANA], 2, ["'--limit': -1 does not lie from 1 to"]
     ),
+    "a limit beyond all": Wrong(
+        ["search", "x", "--limit", "100000", *ANA], 2, ["'--limit': 100000 does not lie from 1 to 1000"]
+    ),
     "a limit in words": Wrong(
         ["search", "x", "--limit", "ten", *ANA], 2, ["'--limit': 'ten' is no whole number"]
     ),

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import httpx2
@@ -19,10 +20,11 @@ import psutil
 import pytest
 import uvicorn
 from builders.commands import Run
+from builders.web import LocalClient
 
 from benchmarks.http_service import soak
 from benchmarks.servers import server
-from episodic_agent import Memory
+from episodic_agent import Memory, StoreError
 from episodic_agent.faces.http import serving
 from episodic_agent.faces.http.app import make_app
 from episodic_agent.faces.http.draining import EndOfService
@@ -97,6 +99,31 @@ def test_who_sends_no_request_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyP
                 slow.sendall(begun)
                 assert slow.recv(1) == b""  # the other end closed it
         assert httpx2.get(f"{url}/v1/users").status_code == 200
+
+
+@pytest.mark.parametrize("damage", ["its head", "all behind it", "its second half", "all of it"])
+def test_a_file_that_is_damaged_while_it_is_served_lives_and_is_not_ready(
+    tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Memory.open("memory.db", embedder="none") as memory:
+        memory.user("ana").add([f"The tap in room {n} drips" for n in range(200)])
+    opened = partial(Memory.open, "memory.db", embedder="none", resume=False)
+    with suppress(StoreError), LocalClient(make_app(opened, utc_now)) as client:
+        assert client.get("/readyz").status_code == 200
+        size = os.path.getsize("memory.db")
+        with open("memory.db", "r+b") as file:
+            if damage in ("its second half", "all of it"):
+                file.truncate(size // 16384 * 8192 if damage == "its second half" else 0)
+            else:
+                file.seek(0 if damage == "its head" else 8192)
+                file.write(b"\xee" * (8192 if damage == "its head" else size - 8192))
+        for path in ("/readyz", "/health/ready"):
+            answer = client.get(path)
+            assert answer.status_code == 503
+            assert "memory.db is damaged" in answer.json()["detail"]
+            assert "restore a backup, or save what can be read" in answer.json()["detail"]
+        assert client.get("/healthz").json() == {"status": "ok"}
 
 
 def test_while_the_memory_is_opened_it_lives_and_is_not_ready() -> None:

@@ -363,6 +363,13 @@ def test_what_is_known_already_is_not_sent_again(client: TestClient) -> None:
         ("POST", f"{ANA}/search", [], 422, "the body is a JSON object, not []"),
         ("POST", f"{ANA}/search", {"query": 1}, 422, "`query` is a text, not 1"),
         ("POST", f"{ANA}/search", {"query": "x", "limit": True}, 422, "`limit` is a whole number, not true"),
+        (
+            "POST",
+            f"{ANA}/search",
+            {"query": "x", "limit": 100_000},
+            400,
+            "`limit` is at most 1000, not 100000",
+        ),
         ("POST", f"{ANA}/search", {"query": "x", "where": 5}, 422, "`where` is a text or a list, not 5"),
         ("POST", f"{ANA}/search", {"query": "x", "where": [5]}, 422, "`where[0]` is a text, not 5"),
         ("POST", f"{ANA}/retrieve", {"query": "x", "detail": "all"}, 422, "'low' or 'high', not 'all'"),

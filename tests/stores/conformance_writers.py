@@ -60,7 +60,7 @@ class WritersConformance(StoreFixture):
                 assert tx.index.statistics(OBSERVATIONS, []).documents == 3 * CHUNKS * WRITERS // 2
                 assert tx.index.unindexed(OBSERVATIONS, "small", limit=9) == []
         assert store.waiting() == WRITERS
-        assert store.check() == []
+        assert store.check() == store.check(quick=True) == []
 
     def test_workers_in_several_processes_do_each_job_once_and_in_order(
         self, store: Store, opener: tuple[Opener, str]

@@ -9,7 +9,8 @@ from typing import Any, Final, Literal, SupportsIndex, TypeAlias, get_args
 from uuid import UUID
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from episodic_agent.core.ingest import LARGEST, Item, check_names, read_item, read_time
+from episodic_agent.core.ingest import LARGEST, Item, check_ahead, check_names, read_item, read_time
+from episodic_agent.core.ingest.words import type_name
 from episodic_agent.core.language import repair
 from episodic_agent.engine.files.dates import DateOrder
 from episodic_agent.errors import InvalidInput, NotFound
@@ -19,11 +20,16 @@ DEFAULT_CHANNEL = "default"
 LASTING = frozenset(("ttl", "expires_at"))  # either says when an item is to be erased
 MAX_TOKENS: Final = 1500  # of a context
 FEW_FACTS: Final = 20  # of an answer (seed 003)
+MOST_EPISODES: Final = 1_000  # of an answer
+MOST_FACTS: Final = 1_000
+MOST_OBSERVATIONS: Final = 10_000
 Form: TypeAlias = Literal["default", "context-2027-02", "context-2027-01", "seed-002"]  # of a context
 RESOLUTIONS: Final = ("micro", "meso", "macro")  # of a section's words
 SESSION_STATES: Final = ("open", "closed", "abandoned")
 LATER: Final = "give a later moment: it counts when something was told to the memory, not when it was said"
 FORMS: Final[tuple[Form, ...]] = get_args(Form)
+_ALL: Final = 1 << 48  # more than a memory holds, and less than a database counts to
+_NO_NAMES: Final = (Mapping, list, tuple, set, frozenset, bytes, bytearray, bool)
 Progress: TypeAlias = Callable[[int], None]
 
 
@@ -43,13 +49,26 @@ def origin_of(item: Item, thread: str | None) -> str | None:
     return named
 
 
-def clean_name(name: object) -> str | None:
+def clean_name(name: object, field: str = "name") -> str | None:
     """Repair a caller's name of something, as texts are repaired; None stays None.
+
+    Ids of any type are names. Raises InvalidInput, which says whose, for what only looks like one as a text:
+    a list, an object, bytes, a truth value, and what prints where in memory it lies.
 
     >>> clean_name("a\\x00b"), clean_name(5), clean_name(None)
     ('a\ufffdb', '5', None)
+    >>> clean_name(["ana"], "user")
+    Traceback (most recent call last):
+    ...
+    episodic_agent.errors.InvalidInput: `user` is a text or a number, not a list; give one name
     """
-    return None if name is None else repair(str(name))[0]
+    if name is None or isinstance(name, str):
+        return None if name is None else repair(name)[0]
+    kind = type(name)
+    unprinted = kind.__str__ is object.__str__ and kind.__repr__ is object.__repr__
+    if unprinted or isinstance(name, _NO_NAMES):
+        raise InvalidInput(f"`{field}` is a text or a number, not {type_name(name)}; give one name")
+    return repair(str(name))[0]
 
 
 def filled(field: str, value: str) -> str:
@@ -71,7 +90,7 @@ def name_or_none(field: str, value: object) -> str | None:
     ...
     episodic_agent.errors.InvalidInput: `thread` is empty; give a name, or leave it out
     """
-    name = clean_name(value)
+    name = clean_name(value, field)
     return None if name is None else filled(field, name)
 
 
@@ -116,16 +135,20 @@ def day(value: "date | str") -> date:
     return read_time(value).at.date()
 
 
-def counted(name: str, value: object, least: int = 1) -> int:
+def counted(name: str, value: object, least: int = 1, most: int | None = None) -> int:
     """Return a number that is to count something; InvalidInput, which names it, for what cannot.
 
-    >>> counted("limit", 5)
-    5
+    Without a `most` any number may be given: one that no memory reaches means all.
+
+    >>> counted("limit", 5), counted("limit", 10**30) < 1 << 63
+    (5, True)
     """
     number = value.__index__() if isinstance(value, SupportsIndex) and not isinstance(value, bool) else None
     if number is None or number < least:
         raise InvalidInput(f"`{name}` is {least} or more, a whole number, not {value!r}")
-    return number
+    if most is not None and number > most:
+        raise InvalidInput(f"`{name}` is at most {most}, not {number}")
+    return min(number, _ALL)
 
 
 def worded(name: str, value: object) -> str:
@@ -151,6 +174,7 @@ def item_of(
     channel: str | None,
     about: Mapping[str, Any],
     *,
+    now: datetime,
     largest: int = LARGEST,
     alone: bool = False,
 ) -> Item:
@@ -168,6 +192,7 @@ def item_of(
         if isinstance(raw, Mapping):
             check_names(raw)
         item = read_item(full, default_actor=role, channel=channel, largest=largest)
+        check_ahead(item.at, now)
     except InvalidInput as error:
         if alone:
             raise

@@ -51,6 +51,7 @@ class Narrowed(TypedDict, total=False):
     category: str | None
 
 
+NAMES = ("thread", "channel", "place")
 ALL = tuple(field.name for field in fields(Filter))
 
 
@@ -68,8 +69,7 @@ def narrowed(filter_: Filter | None, keywords: Narrowed, *, takes: Sequence[str]
     if unknown := [name for name in keywords if name not in ALL]:
         raise TypeError(f"unexpected keyword {unknown[0]!r}; a filter has {', '.join(ALL)}")
     filter = replace(filter_ or Filter(), **keywords)
-    for name in ("thread", "channel", "place"):
-        name_or_none(name, getattr(filter, name))
+    filter = replace(filter, **{name: name_or_none(name, getattr(filter, name)) for name in NAMES})
     if other := [name for name in ALL if name not in takes and getattr(filter, name) is not None]:
         raise InvalidInput(f"this cannot be narrowed by {other[0]!r}; it can by {', '.join(takes)}")
     return filter

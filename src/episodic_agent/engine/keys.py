@@ -47,6 +47,9 @@ class KeyRoom:
         self._locked: tuple[float, bool] = (float("-inf"), False)
         self._lock = threading.Lock()
 
+    def __repr__(self) -> str:
+        return "<KeyRoom of all spaces>"
+
     def create(self, *, role: "Role | str", space: str | None = None) -> NewKey:
         """Make a key of a space (this memory's unless named); its token is in the answer and nowhere else.
 

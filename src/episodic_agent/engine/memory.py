@@ -123,12 +123,15 @@ class Memory:
         """Return the receipts of all that was erased in the space, oldest first."""
         return [*self._deps.store.erasures(self._space, None)]
 
-    def doctor(self, *, repair: bool = False) -> "list[examining.Finding]":
+    def doctor(self, *, repair: bool = False, quick: bool = False) -> "list[examining.Finding]":
         """Check the file and every invariant; `repair` first rebuilds what can be derived again.
 
         Where what was said is damaged, it saves what can be read in a new file instead and says so.
+        A `quick` one only tries whether the file can be read, as is asked of a service every few seconds.
         """
         doctor = examining.Doctor(self._deps, self._space)
+        if quick and not repair:
+            return doctor.glance()
         if repair:
             if saved := doctor.salvage():
                 return [*saved, *doctor.examine()]

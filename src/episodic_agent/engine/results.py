@@ -285,6 +285,7 @@ class ImportReport:
             plural(self.added, "message") + " added",
             f"{self.duplicates} known already",
             f"{len(self.unreadable)} unreadable",
+            *self.notes[:1],
         )
 
 

@@ -21,10 +21,11 @@ _SHOWN: Final = 80  # characters of a user's name in one
 
 def scope_of(name: object, space: str) -> Scope:
     """Read the name of a user as a scope; InvalidInput for one that is empty or cannot be kept."""
+    cleaned = clean_name(name, "user")
     user = "" if name is None else str(name)
     if not user.strip():
         raise InvalidInput("user_id is empty; name whose memory it is")
-    if clean_name(user) != user:  # repairing it might make two users one (I11)
+    if cleaned not in (None, user):  # repairing it might make two users one (I11)
         raise InvalidInput(f"user_id {user!r} holds characters no database can keep; choose another name")
     return Scope(user, space)
 
@@ -65,7 +66,7 @@ class Scoped:
     def thread_id(self, thread: str) -> UUID:
         """Return the id of a thread by its name or id; NotFound names what there is."""
         with self.deps.store.begin(self.scope, write=False) as tx:
-            return find_thread(tx, clean_name(thread) or "").id
+            return find_thread(tx, clean_name(thread, "thread") or "").id
 
     def fresh(self) -> UUID:
         """Return a new id of this moment."""
@@ -97,7 +98,7 @@ def check_known(store: Store, scope: Scope) -> None:
 
 def thread_meant(tx: Transaction, name: str | None) -> UUID | None:
     """Return the id of the thread a caller named, None where none was named; NotFound for an unknown one."""
-    return find_thread(tx, clean_name(name) or "").id if name else None
+    return None if name is None else find_thread(tx, clean_name(name, "thread") or "").id
 
 
 def find_thread(tx: Transaction, name: str) -> Thread:

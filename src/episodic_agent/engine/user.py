@@ -189,7 +189,8 @@ class UserMemory:
             key = once.OnceKey(self._at, idempotency_key, batch, about_all)
             key.check()
             batch = key.named(batch)
-        item = partial(item_of, largest=largest, alone=isinstance(items, str | Mapping))
+        alone, now = isinstance(items, str | Mapping), self._deps.clock()
+        item = partial(item_of, now=now, largest=largest, alone=alone)
         read = [item(n, raw, role, channel, about) for n, raw in enumerate(batch)]
         if not (progress is None or callable(progress)):
             raise InvalidInput("`progress` is told how many are kept: give what can be called with a number")
@@ -331,16 +332,17 @@ class UserMemory:
     ) -> Recall:
         """Return the episodes and facts that best answer a query, with the observations that prove it.
 
-        `limit` counts episodes, `observations` the ranked observations over all (`limit` of them unless
-        given). Raises InvalidInput for a blank query and NotFound for an unknown user or place.
+        `limit` counts episodes, at most 1,000, `observations` the ranked observations over all, at most
+        10,000 (`limit` of them unless given). Raises InvalidInput for more, or a blank query, and NotFound
+        for an unknown user or place.
 
         A `filter`, or its fields as keywords (`thread="work"`), narrows it. `since` and `until` are on event
         time, `place` on where it was; time words and places in the query are a preference, and all of a
         question that asks for nothing else. `where` leaves only closed episodes that are about something, as
         in `tool=bash tag=memory,leak` (docs/chains.md), and the facts they prove.
 
-        `facts` is how many at most: those that hold now (or at `until`), of one `category` where it is given;
-        `thread` narrows them too, and a `place` leaves them out.
+        `facts` is how many, at most 1,000: those that hold now (or at `until`), of one `category` where it is
+        given; `thread` narrows them too, and a `place` leaves them out.
 
         `asking` names the thread that asks: what it says next tells how the episodes served, and they are
         stronger or weaker for it (a review). Otherwise nothing is written.

@@ -243,8 +243,11 @@ class Store(Protocol):
         """
         ...
 
-    def check(self) -> Sequence[str]:
-        """Return what is wrong with the file itself (one line each); empty when sound."""
+    def check(self, *, quick: bool = False) -> Sequence[str]:
+        """Return what is wrong with the file itself (one line each); empty when sound.
+
+        A `quick` one only tries whether it can be read, in a time that does not grow with what is in it.
+        """
         ...
 
     def close(self) -> None: ...

@@ -10,7 +10,7 @@ any common form; ids of any type.
 3. How much of a time was given is kept (`given`, `date_only`, `received`, `assumed`). What is said live
    without a time happened when it came; an assumed one gives no gap cue, no recency and no date words.
 4. Synonyms of field names are listed in one table (`FIELDS`); what nobody recognises is kept in `extras`,
-   but for a key that a caller most likely misspelt (`check_names`).
+   but for a key or a role that a caller most likely misspelt (`check_names`).
 5. Limits are checked here, before anything is stored or embedded.
 6. What was given is never changed.
 
@@ -25,14 +25,14 @@ from episodic_agent.lazily import names_from
 if TYPE_CHECKING:
     from episodic_agent.core.ingest.item import FIELDS, Item, check_names, read_item, received
     from episodic_agent.core.ingest.limits import LARGEST, IntakeLimits, check_size, too_large
-    from episodic_agent.core.ingest.times import Moment, read_time
+    from episodic_agent.core.ingest.times import Moment, check_ahead, read_time
 else:
     __getattr__ = names_from(
         __name__,
         {
             "item": "FIELDS Item check_names read_item received",
             "limits": "LARGEST IntakeLimits check_size too_large",
-            "times": "Moment read_time",
+            "times": "Moment check_ahead read_time",
         },
     )
 
@@ -42,6 +42,7 @@ __all__ = [
     "IntakeLimits",
     "Item",
     "Moment",
+    "check_ahead",
     "check_names",
     "check_size",
     "read_item",

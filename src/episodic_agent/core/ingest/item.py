@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 from episodic_agent.core.ingest.clean import Cleaner
@@ -67,6 +67,7 @@ LIVE: Final = timedelta(hours=1)  # as far as the clocks of those who talk may l
 _NEAR: Final = 0.8  # how alike a misspelt name is, as difflib counts
 _NEARER: Final = 0.9  # of several words: `channel_id` and `created_by` are names of their own
 _SHORTEST: Final = 4  # letters of a name that is told from others by its letters
+_ROLES: Final = ("user", "assistant", "system", "developer", "tool", "function")
 _NO_NAMES: Final = (Mapping, list, tuple, set, bytes)
 EMPTY: Final = "the text is empty; give some text, or a tool call with a name"
 
@@ -201,11 +202,17 @@ def read_item(
 def check_names(raw: Mapping[Any, object]) -> None:
     """Raise InvalidInput for a name that is most likely one of `FIELDS` misspelt, or a kind that is none.
 
-    Kept as an extra it would cost a message its time, its thread or its speaker without a word.
+    Kept as an extra it would cost a message its time, its thread or its speaker without a word. So would a
+    role misspelt: it is told apart from the user's words as somebody else's.
 
-    >>> check_names({"content": "Hi", "channel_id": 7, "reactions": [], "mood": "good"})
+    >>> check_names({"content": "Hi", "channel_id": 7, "reactions": [], "mood": "good", "role": "Asma"})
     """
     check_kind(raw.get("kind"))
+    role = raw.get("role")
+    if isinstance(role, str) and (known := _slips().get(role)):
+        raise InvalidInput(
+            f'unknown role "{role}"; did you mean "{known}"? Somebody who is called so stands under "name"'
+        )
     for key in map(str, raw):
         if meant := _near(key):
             raise InvalidInput(
@@ -234,6 +241,24 @@ def _near(key: str) -> str | None:
         return words
     near = difflib.get_close_matches(words, alike, n=1, cutoff=_NEARER if "_" in words else _NEAR)
     return near[0] if near else None
+
+
+@cache
+def _slips() -> Mapping[str, str]:
+    """Return what a slip of the hand makes of each role: a letter left out, doubled, or two exchanged.
+
+    Another letter is no slip: `assistent` and `sistem` are words of other languages, `user2` is somebody.
+
+    >>> [_slips().get(role) for role in ("usr", "asistant", "sytsem", "user", "assistent", "user2", "ana")]
+    ['user', 'assistant', 'system', None, None, None, None]
+    """
+    slips: dict[str, str] = {}
+    for role in _ROLES:
+        for n in range(1, len(role)):  # the first letter is seldom wrong: `ser` and `ool` are other words
+            before, letter, rest = role[:n], role[n], role[n + 1 :]
+            exchanged = before[:-1] + letter + before[-1] + rest
+            slips |= dict.fromkeys((before + rest, before + letter + letter + rest, exchanged), role)
+    return {slip: role for slip, role in slips.items() if slip not in _ROLES}
 
 
 def _cleaned(text: str, cleaner: Cleaner, largest: int) -> str:

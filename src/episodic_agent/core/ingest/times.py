@@ -4,7 +4,8 @@ Accepted: `datetime` and `date`; ISO 8601 (with an offset, or naive); RFC 2822; 
 1:56 pm", "1:56 pm on 8 May, 2023", "May 8, 2023"); seconds, milliseconds, microseconds or nanoseconds
 since 1970, told apart by magnitude. A naive time is in the caller's `timezone`, else UTC. A date without a
 clock means the start of that day in that zone and is marked `date_only`, so nothing reads its midnight as
-a time of day. Everything else, and every year outside 1900-2200, is refused by name.
+a time of day. Everything else, and every year outside 1900-2200, is refused by name; so is what was observed
+far ahead of now (`check_ahead`).
 """
 
 import math
@@ -22,6 +23,7 @@ ACCEPTED: Final = (
 )
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_YEAR, _LAST_YEAR = 1900, 2200
+_AHEAD: Final = timedelta(days=3653)  # ten years
 # Seconds end where milliseconds of 1973 begin; each further unit is 1000 times the one before.
 _UNITS: Final = ((1e11, 1), (1e14, 1000), (1e17, 10**6), (1e20, 10**9))
 _NUMBER: Final = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?")
@@ -81,6 +83,26 @@ def read_time(value: object, timezone: tzinfo | None = None) -> Moment:
             f"years {_FIRST_YEAR}-{_LAST_YEAR} are accepted"
         )
     return moment
+
+
+def check_ahead(at: datetime | None, now: datetime) -> None:
+    """Raise InvalidInput for an event time more than ten years after `now`: nobody has said it yet.
+
+    Less is let through, for worlds that are played ahead of the clock and for clocks that are behind. More is
+    a wrong century or number, and would leave a conversation open, and newest, for as long.
+
+    >>> check_ahead(datetime(2199, 1, 1, tzinfo=UTC), datetime(2026, 3, 1, tzinfo=UTC))
+    Traceback (most recent call last):
+    ...
+    episodic_agent.errors.InvalidInput: the time 2199-01-01T00:00:00+00:00 is 173 years ahead of now, \
+2026-03-01; give the time at which it was said, or none for now
+    """
+    if at is not None and at - now > _AHEAD:
+        years = at.year - now.year
+        raise InvalidInput(
+            f"the time {at.isoformat()} is {years} years ahead of now, {now:%Y-%m-%d}; "
+            "give the time at which it was said, or none for now"
+        )
 
 
 def read_clock(text: str) -> time | None:

@@ -34,7 +34,8 @@ def spoken(content: object, depth: int = 0) -> str:
         isinstance(content, int) and content.bit_length() > LONGEST_NUMBER
     ):
         return str(content)
-    raise InvalidInput(f"the content must be text or a list of parts, not {type_name(content)}")
+    remedy = "; decode it first" if isinstance(content, bytes | bytearray) else ""
+    raise InvalidInput(f"the content must be text or a list of parts, not {type_name(content)}{remedy}")
 
 
 _MEDIA: Final = {"image": "image", "audio": "audio", "video": "video", "file": "file", "document": "file"}

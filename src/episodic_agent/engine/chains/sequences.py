@@ -22,7 +22,7 @@ from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
 from episodic_agent.core.links.features import cosine
 from episodic_agent.core.recall import Query, Signs, kept_terms, support, term_weight
 from episodic_agent.core.recall.candidates import PER_LEG
-from episodic_agent.engine.arguments import counted, worded
+from episodic_agent.engine.arguments import MOST_EPISODES, counted, worded
 from episodic_agent.engine.chains.stories import ending_of, following, text_vectors
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.filters import Filter, metadata_filter
@@ -41,7 +41,6 @@ from episodic_agent.showing import described
 _ALL: Final = 1.0 - 1e-6  # of the words of a topic: shares are sums of single precision
 EACH: Final = 10  # observations looked for of an episode that is wanted: a long one takes many places
 WIDER: Final = 4  # times as many are looked through where filters leave too few
-MOST: Final = 1_000  # episodes of one sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +102,7 @@ def sequence_of(
 ) -> EpisodeSequence:
     """Find one sequence; see `ChainRoom.sequence`. Nothing is written."""
     deps, conditions = at.deps, metadata_filter(filter)
-    if counted("limit", limit) > MOST:
-        raise InvalidInput(f"a limit of {limit} tells nothing; use 1 to {MOST}")
+    counted("limit", limit, most=MOST_EPISODES)
     worded("topic", topic)
     if not isinstance(min_relevance, int | float) or not 0.0 <= min_relevance <= 1.0:
         raise InvalidInput(f"`min_relevance` is a probability from 0 to 1, not {min_relevance}")

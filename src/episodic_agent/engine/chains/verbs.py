@@ -74,7 +74,7 @@ class ChainRoom(RoomOf):
 
         Raises InvalidInput for a limit under 1.
         """
-        counted("limit", limit)
+        limit = counted("limit", limit)
         with self._at.read() as tx:
             asked = limit
             while True:

@@ -86,7 +86,7 @@ class EpisodeRoom(RoomOf):
         `where` leaves those that are about something, as in `outcome=failure topic~billing`.
         `suppressed` shows what is suppressed or archived too, each with why it is (`hidden`).
         """
-        counted("limit", limit)
+        limit = counted("limit", limit)
         if days is not None and not (isinstance(days, int | float) and days >= 0):
             raise InvalidInput(f"`days` is a number, 0 or more, not {days!r}")
         now, about = self._deps.clock(), filter_of(where)

@@ -8,7 +8,7 @@ from datetime import timedelta, tzinfo
 from pathlib import Path
 from uuid import UUID
 
-from episodic_agent.core.ingest import IntakeLimits, Item
+from episodic_agent.core.ingest import IntakeLimits, Item, check_ahead
 from episodic_agent.core.language import plural
 from episodic_agent.engine.arguments import Progress
 from episodic_agent.engine.chains.ancestry import drop_reversed
@@ -24,7 +24,7 @@ from episodic_agent.engine.files.recognising import Recogniser, session_thread
 from episodic_agent.engine.files.restoring import Restorer
 from episodic_agent.engine.files.sources import SourcePart, open_source
 from episodic_agent.engine.files.surveying import Survey
-from episodic_agent.engine.ingest.appending import Incoming, Ingest
+from episodic_agent.engine.ingest.appending import Incoming, Ingest, shortened
 from episodic_agent.engine.jobs.kinds import TUNE
 from episodic_agent.engine.results import ImportReport
 from episodic_agent.engine.skills.exports import restore_skills, without_skills
@@ -33,6 +33,7 @@ from episodic_agent.engine.visibility.exports import restore_visibility, without
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import OwnTimeout
 from episodic_agent.schemas import Decision, Episode, Link, Observation, Scope, Thread
+from episodic_agent.showing import visible
 
 COUNTED = {"thread": Thread, "observation": Observation, "episode": Episode}  # what a header announces
 BATCH = 256  # items named at a time, so that a file of any size streams
@@ -84,23 +85,42 @@ class Importer:
         if options.dry_run:
             check_export(path, self._deps.limits)
             nouns = read_export(path, self._deps.limits)
-            ids = (noun.id for noun in nouns if isinstance(noun, Observation))
-            read, known = self._count_known(scope, ids)
-            return ImportReport(read, read - known, known, 0, format=Format.OWN.value)
-        read, added, threads, taken = self._restore(path, scope)
+            threads: set[UUID] = set()
+            read, known = self._count_known(scope, _observations(nouns, threads))
+            return ImportReport(
+                read,
+                read - known,
+                known,
+                0,
+                threads=len(threads),
+                format=Format.OWN.value,
+                notes=self._whose(path, scope),
+            )
+        read, added, restored, taken = self._restore(path, scope)
         return ImportReport(
             read,
             added,
             read - added - len(taken),
             0,
             [f"{path.name}: {why}" for why in taken],
-            threads,
+            restored,
             Format.OWN.value,
+            self._whose(path, scope),
         )
+
+    def _whose(self, path: Path, scope: Scope) -> list[str]:
+        """Say that an export of somebody else is told as this user's from now on; nothing of their own."""
+        owner = read_header(path, self._deps.limits).scope.user_id
+        if owner == scope.user_id:
+            return []
+        mine, theirs = visible(scope.user_id), visible(owner)
+        return [
+            f"{path.name} is an export of {theirs!r}, not of {mine!r}: what its user said counts as {mine}'s"
+        ]
 
     def _chats(self, path: Path, scope: Scope, options: ImportOptions) -> ImportReport:
         reading = ReadingOptions(timezone=options.timezone, dates=options.dates)
-        survey = Survey(lists=options.dry_run)
+        survey = Survey(now=self._deps.clock(), lists=options.dry_run)
         unreadable: list[str] = []
         recogniser = Recogniser(self._deps.store, scope, options.source, reading.notes)
         with open_source(path, reading, encoding=options.encoding, limits=self._deps.limits) as parts:
@@ -217,12 +237,26 @@ def _surveyed(
             if isinstance(record, Unreadable):
                 unreadable.append(f"{name}:{record.line}: {record.reason}")
                 continue
+            try:
+                check_ahead(record.at, survey.now)
+            except InvalidInput as error:
+                unreadable.append(f"{name}: {record.actor}: {shortened(record.text)}: {error}")
+                continue
             origin = record.conversation or path.stem
             if is_channel(part.format, origin):
                 origin = conversations.thread_of(origin, record)
             origin = session_thread(part.format, origin)
             survey.take(part.label, origin, record)
             yield origin, record
+
+
+def _observations(nouns: "Iterator[Noun | Unreadable]", threads: set[UUID]) -> Iterator[UUID]:
+    """Yield the ids of an export's observations, and put down those of its threads."""
+    for noun in nouns:
+        if isinstance(noun, Thread):
+            threads.add(noun.id)
+        elif isinstance(noun, Observation):
+            yield noun.id
 
 
 def _apart(nouns: "Iterator[Noun | Unreadable]", runs: list[Decision]) -> Iterator[Noun]:

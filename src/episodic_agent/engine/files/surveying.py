@@ -1,7 +1,7 @@
 """What an import met, or would bring: formats, conversations, messages, and how to say so in a few lines."""
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from episodic_agent.core.ingest import Item
@@ -10,6 +10,7 @@ from episodic_agent.schemas import TimeSource
 
 _LISTED: Final = 20  # conversations that a dry run lists
 _PEOPLE: Final = 4  # and names of each
+_SLACK: Final = timedelta(days=1)  # by which zones and clocks differ
 
 
 @dataclass(slots=True)
@@ -47,10 +48,13 @@ class MetConversation:
 
 
 class Survey:
-    """Counts what passes. `lists` keeps each conversation as well, for a dry run."""
+    """Counts what passes, `now`. `lists` keeps each conversation as well, for a dry run."""
 
-    def __init__(self, *, lists: bool = False) -> None:
+    def __init__(self, *, now: datetime, lists: bool = False) -> None:
+        self.now = now
         self.formats: dict[str, MetFormat] = {}
+        self._ahead = 0
+        self._latest = now
         self._lists = lists
         self._undated = self._placed = 0
         self._conversations: dict[str, MetConversation] = {}
@@ -67,6 +71,9 @@ class Survey:
         if item.at_source is TimeSource.ASSUMED:
             self._undated += item.at is None
             self._placed += item.at is not None
+        if item.at is not None and item.at - self.now > _SLACK:
+            self._ahead += 1
+            self._latest = max(self._latest, item.at)
         if not self._lists:
             return
         at = None if item.at_source is TimeSource.ASSUMED else item.at
@@ -97,6 +104,9 @@ class Survey:
         more = len(self._conversations) - _LISTED
         if more > 0:
             lines.append(f"  … and {plural(more, 'conversation')} more")
+        if self._ahead:
+            ahead = plural(self._ahead, "message")
+            lines.append(f"{ahead} dated ahead of now, up to {self._latest:%Y-%m-%d}: kept so")
         if self._undated:
             lines.append(f"{plural(self._undated, 'message')} without a time: kept as if said now")
         if self._placed:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from episodic_agent.agents.run import AgentRun, RunReport, Seen, Step, Verbs, interval_of, policy_of_run
 from episodic_agent.core.boundary.contract import Policy, Record
-from episodic_agent.core.ingest import Item, read_item
+from episodic_agent.core.ingest import Item, check_ahead, read_item
 from episodic_agent.engine.arguments import name_or_none
 from episodic_agent.engine.boundary.closing import Closer
 from episodic_agent.engine.boundary.explain import read_records
@@ -36,7 +36,9 @@ def _verbs_of(
         return None if thread is None else thread.id
 
     def read(step: Step) -> Item:
-        return read_item(step, default_actor="agent", largest=deps.limits.message)
+        item = read_item(step, default_actor="agent", largest=deps.limits.message)
+        check_ahead(item.at, deps.clock())
+        return item
 
     def flush(at_end: bool) -> int:
         with deps.store.begin(scope, write=False) as tx:

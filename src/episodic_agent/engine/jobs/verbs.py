@@ -21,6 +21,7 @@ from episodic_agent.engine.trace.acts import acts
 from episodic_agent.errors import InvalidInput
 from episodic_agent.lazily import module
 from episodic_agent.schemas import Receipt, Scope
+from episodic_agent.showing import visible
 
 if TYPE_CHECKING:
     from episodic_agent.engine.doctor import reembedding
@@ -44,6 +45,10 @@ class JobRoom:
         self._later = later
         self._at = at
         self._importing = importing
+
+    def __repr__(self) -> str:
+        whose = f"the space {visible(self._later.space)!r}"
+        return f"<JobRoom of {whose if self._at is None else repr(visible(self._at.scope.user_id))}>"
 
     def list(self, *, state: str | None = None, limit: int | None = None) -> Sequence[JobEntry]:
         """Return the later work by user and time, the first `limit`; `state` is waiting, leased or dead."""

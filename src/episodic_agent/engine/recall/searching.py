@@ -25,7 +25,15 @@ from episodic_agent.core.language import words
 from episodic_agent.core.recall.policies import FUSING, SEED_003, policy_name
 from episodic_agent.core.recall.seed import PER_LEG
 from episodic_agent.core.strength.decay import retrievability
-from episodic_agent.engine.arguments import FEW_FACTS, counted, out_of_order, worded
+from episodic_agent.engine.arguments import (
+    FEW_FACTS,
+    MOST_EPISODES,
+    MOST_FACTS,
+    MOST_OBSERVATIONS,
+    counted,
+    out_of_order,
+    worded,
+)
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.episodes.listing import full_episodes
 from episodic_agent.engine.recall import whereabouts
@@ -469,9 +477,9 @@ def _checked(text: str, options: SearchOptions) -> str:
     policy = policy_name(worded("policy", options.policy))
     if options.detail not in DETAILS:
         raise InvalidInput(f"no detail {options.detail!r}; there are {', '.join(DETAILS)}")
-    counted("limit", options.limit)
-    counted("observations", options.observations)
-    counted("facts", options.facts, 0)
+    counted("limit", options.limit, most=MOST_EPISODES)
+    counted("observations", options.observations, most=MOST_OBSERVATIONS)
+    counted("facts", options.facts, 0, MOST_FACTS)
     category_of(options.category)
     if options.since and options.until and options.since >= options.until:
         raise InvalidInput(out_of_order(options.since, options.until))

@@ -103,7 +103,7 @@ class SectionRoom(RoomOf):
         `resolution` is micro (a sentence or three), meso (a paragraph) or macro (what is behind it). A query
         is searched by words and by meaning in all three. What each stands for: `messages(card.episode_id)`.
         """
-        counted("limit", limit)
+        limit = counted("limit", limit)
         if resolution not in RESOLUTIONS:
             raise InvalidInput(f"`resolution` is one of {', '.join(RESOLUTIONS)}")
         asked = clean_name(query)

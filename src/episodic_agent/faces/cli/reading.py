@@ -12,7 +12,14 @@ from rich.text import Text
 
 from episodic_agent.core.context.retrieved import DETAILS, Detail
 from episodic_agent.core.language import plural
-from episodic_agent.engine.arguments import FORMS, MAX_TOKENS, Form
+from episodic_agent.engine.arguments import (
+    FORMS,
+    MAX_TOKENS,
+    MOST_EPISODES,
+    MOST_FACTS,
+    MOST_OBSERVATIONS,
+    Form,
+)
 from episodic_agent.engine.results import NO_EPISODE, NOTHING, EpisodeCard, Recall
 from episodic_agent.faces import wording
 from episodic_agent.faces.cli.app import (
@@ -60,7 +67,9 @@ LABELS = {  # of counts whose own names say too little to people
 OTHER_COLUMNS = 64  # of a listing, beside the title
 FEW_ENTRIES = 100  # of the audit, for people
 EVERY_ENTRY = (1 << 31) - 1
-LIMIT = click.IntRange(1, 1000)
+LIMIT = click.IntRange(1, MOST_EPISODES)
+FACTS = click.IntRange(0, MOST_FACTS)
+RANKED = click.IntRange(1, MOST_OBSERVATIONS)
 ORDER = click.option("--order", default="relevant", show_default=True, help="relevant or recent.")
 SINCE = click.option("--since", help="Only what began from this time on.")
 UNTIL = click.option("--until", help="Only what began before this time.")
@@ -72,10 +81,8 @@ POLICY = click.option("--policy", default="default", show_default=True, help="de
 
 @click.command()
 @click.argument("query")
-@click.option(
-    "--limit", type=click.IntRange(1, 1000), default=5, show_default=True, help="Episodes to return."
-)
-@click.option("--observations", type=click.IntRange(1, 10_000), help="Observations to rank over all.")
+@click.option("--limit", type=LIMIT, default=5, show_default=True, help="Episodes to return.")
+@click.option("--observations", type=RANKED, help="Observations to rank over all.")
 @click.option(
     "--policy", "ranking", default="default", show_default=True, help="default, recall-2026-12 or seed-003."
 )
@@ -86,7 +93,7 @@ POLICY = click.option("--policy", default="default", show_default=True, help="de
 @click.option("--where", multiple=True, metavar="FIELD=VALUE", help="Only episodes about this: tag=memory.")
 @click.option("--now", help="As if it were this time (for `last week` and for forgetting).")
 @click.option("--asking", metavar="THREAD", help="The thread that asks: what it says next is a review.")
-@click.option("--facts", type=click.IntRange(0, 1000), default=5, show_default=True, help="Facts to return.")
+@click.option("--facts", type=FACTS, default=5, show_default=True, help="Facts to return.")
 @click.option("--category", help="Only facts of this category.")
 @click.option("--explain", is_flag=True, help="Show each leg's score.")
 @click.option("--suppressed", is_flag=True, help="List what was left out too, and why.")
@@ -142,10 +149,8 @@ def search(
 @click.option(
     "--detail", type=click.Choice(DETAILS), default="auto", show_default=True, help="Whose messages to show."
 )
-@click.option(
-    "--limit", type=click.IntRange(1, 1000), default=5, show_default=True, help="Episodes to return."
-)
-@click.option("--facts", type=click.IntRange(0, 1000), default=20, show_default=True, help="Facts to return.")
+@click.option("--limit", type=LIMIT, default=5, show_default=True, help="Episodes to return.")
+@click.option("--facts", type=FACTS, default=20, show_default=True, help="Facts to return.")
 @click.option("--category", help="Only facts of this category.")
 @click.option("--thread", help="Only this thread.")
 @click.option("--where", multiple=True, metavar="FIELD=VALUE", help="Only episodes about this: tag=memory.")
@@ -229,7 +234,7 @@ def _legs(legs: Any) -> str:
 
 
 @click.command()
-@click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True)
+@click.option("--limit", type=click.IntRange(1, 100_000), default=10, show_default=True)
 @click.option("--days", type=click.FloatRange(min=0), help="Only episodes that ended in the last N days.")
 @click.option("--where", multiple=True, metavar="FIELD=VALUE", help="Only those about this: tag=memory.")
 @click.option("--suppressed", is_flag=True, help="What is suppressed or archived too.")

@@ -123,7 +123,8 @@ def _add_health(app: FastAPI, memory_of: Callable[[], Memory]) -> None:
     @app.get("/health/ready", tags=["health"], responses={503: {"model": Problem}})
     def ready() -> dict[str, str]:
         """Tell that the memory can be read."""
-        memory_of().users()
+        if wrong := memory_of().doctor(quick=True):
+            raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, wrong[0].message)
         return {"status": "ok"}
 
     app.add_api_route("/healthz", live, tags=["health"], operation_id="healthz")

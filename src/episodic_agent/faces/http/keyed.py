@@ -73,6 +73,9 @@ class Keyed:
             key = None if token is None else await run_in_threadpool(keys.check, token)
             locked = key is not None or await run_in_threadpool(keys.exist)
         except EpisodicError as error:
+            if scope["path"] in OPEN:  # that the process lives is so all the same
+                await self._app(scope, receive, send)
+                return
             await refuse(send, HTTPStatus(error.status_hint), str(error), rest=body_of(scope, receive))
             return
         if key is not None:

@@ -280,6 +280,21 @@ class SqliteConnections:
             raise translate(error, str(self.path), self.options.busy_timeout) from error
 
     @contextmanager
+    def fresh(self) -> Iterator[apsw.Connection]:
+        """Lend a new connection, and close it then: one that was used still has pages it read before."""
+        self._notice_fork()
+        try:
+            db = self._connect()
+            try:
+                yield db
+            finally:
+                self._close(db)
+        except apsw.NotADBError as error:  # it was one when it was opened first
+            raise StoreDamaged(f"{self.path} is damaged ({error}); {DAMAGED}") from error
+        except apsw.Error as error:
+            raise translate(error, str(self.path), self.options.busy_timeout) from error
+
+    @contextmanager
     def borrow_to_write(self) -> Iterator[apsw.Connection]:
         """Lend a connection while no other thread of this process may write."""
         self._notice_fork()
