@@ -31,6 +31,10 @@ def rated(turns: list[tuple[str, str]], **more: object) -> dict[int, str]:
         ([("assistant", "Sunny, high 72°F")], {}),
         ([], {}),
         ([("assistant", "Plumber Rossi came on Friday."), ("user", "No, that's not what I meant")], {1: "AGAIN"}),
+        ([("assistant", "Plumber Rossi came on Friday."), ("user", "No, that's wrong.")], {1: "AGAIN"}),
+        ([("assistant", "Plumber Rossi came on Friday."), ("user", "Wrong, it was Bianchi!")], {1: "AGAIN"}),
+        ([("assistant", "Plumber Rossi came on Friday."), ("user", "Das stimmt nicht.")], {1: "AGAIN"}),
+        ([("assistant", "Plumber Rossi came on Friday."), ("user", "I had a wrong number.")], {1: "GOOD"}),
         ([("user", "No, that's not what I meant")], {}),
         (
             [

@@ -113,6 +113,26 @@ def denies(text: str) -> bool:
     return denies_in_words(text) or _opens(text) or bool(_DOUBTS.search(text))
 
 
+def objects(text: str) -> bool:
+    """Say whether a user objects to an answer: something else was meant, or what it said is not so.
+
+    >>> objects("No, that's wrong."), objects("Wrong, it was Bo!"), objects("Wrong numbers annoy.")
+    (True, True, False)
+    """
+    return denies(text) or any(map(_says_wrong, _PARTS.split(text)))
+
+
+def _says_wrong(part: str) -> bool:
+    """Say whether a part of a sentence says, as a whole or with its first words, that something is not so."""
+    line = f" {' '.join(words(part))} "
+    alone = phrase_pattern("links/outcomes.objected").match(line)
+    return (
+        phrase_pattern("links/outcomes.objection").match(line) is not None
+        or unspaced_pattern("links/outcomes.han.objection").match(part.strip()) is not None
+        or (alone is not None and alone.end() == len(line) - 1)
+    )
+
+
 def denies_in_words(text: str) -> bool:
     """Say whether a user objects in words that mean nothing else, wherever they stand.
 

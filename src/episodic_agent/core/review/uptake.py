@@ -16,7 +16,7 @@ from uuid import UUID
 
 from episodic_agent.core.episodes.languages import ASSISTANTS
 from episodic_agent.core.language import tokens, words
-from episodic_agent.core.links.outcomes import denies
+from episodic_agent.core.links.outcomes import objects
 from episodic_agent.schemas.strength import Rating
 
 MOST_TURNS: Final = 6  # observations after the answer that can still be about it
@@ -66,7 +66,7 @@ def grades(
     [(1, 'GOOD')]
     """
     spoken_turns = list(turns[:MOST_TURNS])
-    denied = next((n for n, turn in enumerate(spoken_turns) if _is_user(turn) and denies(turn.text)), None)
+    denied = next((n for n, turn in enumerate(spoken_turns) if _is_user(turn) and objects(turn.text)), None)
     known = set(tokens(query)).union(*map(tokens, before))
     brought = [set(tokens(one.text)) - known for one in shown]
     holders = Counter(term for terms in brought for term in terms)
