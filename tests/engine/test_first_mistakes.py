@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -183,3 +183,19 @@ def test_a_closed_memory_says_so(open_memory: OpenMemory) -> None:
         with pytest.raises(StoreError, match="is closed; open it again"):
             call()
     memory.close()  # twice is no harm
+
+
+@pytest.mark.parametrize(
+    ("clock", "why"),
+    [
+        (datetime(2026, 3, 2, tzinfo=UTC), "`clock` is a function that returns the time, not datetime"),
+        (lambda: datetime(2026, 3, 2), "without a zone; return datetime.now.UTC."),
+        (lambda: 5, "`clock` returned 5; it has to return a datetime"),
+    ],
+)
+def test_a_clock_that_is_none_is_refused_by_name(clock: Any, why: str, tmp_path: Path) -> None:
+    with (
+        pytest.raises(InvalidInput, match=why),
+        Memory.open(tmp_path / "m.db", embedder="none", clock=clock) as memory,
+    ):
+        memory.user("ana").add("Hi")

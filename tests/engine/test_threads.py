@@ -413,6 +413,18 @@ def test_scenarios_fall_into_the_threads_a_reader_sees(path: Path, opened: Opene
     assert sorted(indexes.values()) == sorted(scenario["expect"]["threads"])
 
 
+def test_a_thread_is_found_by_the_title_it_is_shown_under(opened: Opened) -> None:
+    memory = opened()
+    mine(memory).add("The gutter of the shed leaks at the corner.", thread="a")
+    mine(memory).add("My piano lesson moved to Friday.", thread="b")
+    mine(memory).flush()
+    shown = {t.origin: t.title for t in mine(memory).threads.list()}
+    for origin, title in shown.items():
+        assert mine(memory).threads.get(str(title)).thread.origin == origin
+    mine(memory).erase(thread=str(shown["a"]))
+    assert [t.origin for t in mine(memory).threads.list()] == ["b"]
+
+
 def test_a_thread_has_a_title_and_a_summary_while_it_runs_and_after(opened: Opened, clock: Clock) -> None:
     memory = opened()
     said = ("Can you help me plan the move to Porto in March?", "First cancel the flat by 31 January.")

@@ -213,6 +213,14 @@ class ErasingConformance(StoreFixture):
         assert store.sweep().hindrance == ""
         assert list(store.residue(ANA, ["code of the safe"])) == []
 
+    def test_digits_inside_a_computed_number_are_no_residue(self, store: Store) -> None:
+        fill(store, texts=("the code is somewhere else",))
+        with store.begin(ANA) as tx:
+            tx.upkeep.ask("encode", '{"score": 0.8134721955}', "s", now=NOW)
+            tx.upkeep.ask("encode", '{"asked": "of 9350"}', "s", now=NOW)
+        assert store.sweep().hindrance == ""
+        assert list(store.residue(ANA, ["4721", "9350", "0.81347"])) == ["9350", "0.81347"]
+
     def test_observations_that_hold_words_are_found_to_the_letter(self, store: Store) -> None:
         number = fill(
             store, texts=("the code is 100%", "the CODE is 100%", "it's told: the code is 100%, yes")

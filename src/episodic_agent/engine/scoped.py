@@ -3,19 +3,27 @@
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Final
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from episodic_agent.core.identity import uuid7
 from episodic_agent.engine.arguments import clean_name
 from episodic_agent.engine.deps import Deps
 from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.lazily import module
 from episodic_agent.protocols import Store, Transaction
 from episodic_agent.schemas import Decision, Scope, Thread
 from episodic_agent.showing import clipped, visible
 
+if TYPE_CHECKING:
+    from episodic_agent.engine.episodes import listing
+else:
+    listing = module("episodic_agent.engine.episodes.listing")
+
 RANDOM_BITS: Final = 74  # of a UUIDv7
 _NAMED: Final = 10  # threads and users an error message names
+_UNTITLED: Final = 1_000  # threads whose words are read for the title they are shown under
 _SHOWN: Final = 80  # characters of a user's name in one
 
 
@@ -116,9 +124,15 @@ def named_thread(tx: Transaction, name: str) -> Thread | None:
 
 
 def _titled(tx: Transaction, title: str) -> Thread:
-    """Return the one thread that somebody gave a title; NotFound where none has it, or several."""
+    """Return the one thread of a title, given or shown; NotFound where none has it, or several."""
     threads = tx.threads.list()
-    called = [one for one in threads if one.title and one.title.casefold() == title.strip().casefold()]
+    looked_for = title.strip().casefold()
+    called = [one for one in threads if one.title and one.title.casefold() == looked_for]
+    if not called and looked_for:  # of what will expire no title counts
+        untitled = [one for one in threads[:_UNTITLED] if not one.title]
+        shown = listing.titled(tx, untitled, datetime.max.replace(tzinfo=UTC))
+        titles = [(one.title or "").casefold() for one in shown]
+        called = [one for one, words in zip(untitled, titles, strict=True) if words == looked_for]
     if len(called) == 1:
         return called[0]
     if called:

@@ -28,7 +28,7 @@ from episodic_agent.stores.lease import is_gone, process_owner
 from episodic_agent.stores.sqlite import scratch_store
 from episodic_agent.wiring.database import make_store, without_password
 from episodic_agent.wiring.policies import check_policy, find_calibration, former_embedder, resolver
-from episodic_agent.wiring.process import budget_of, limits_of, load_settings, utc_now
+from episodic_agent.wiring.process import budget_of, checked_clock, limits_of, load_settings, utc_now
 from episodic_agent.wiring.providers import (
     Say,
     chosen_language_model,
@@ -92,7 +92,7 @@ class Memory(Engine):
             embedder=built,
             policy=policy or settings.policy,
             resolve_policy=resolver(built, fitted),
-            clock=clock or utc_now,
+            clock=checked_clock(clock),
             entropy=secrets.randbits,
             owner=process_owner(),
             gone=is_gone,

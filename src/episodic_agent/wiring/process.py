@@ -1,6 +1,7 @@
 """What of its process a memory is handed: the settings of its environment, the clock, limits and budgets."""
 
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,6 +18,28 @@ def load_settings() -> Settings:
 def utc_now() -> datetime:
     """Return the present moment, aware, in UTC: the clock handed to the engine."""
     return datetime.now(UTC)
+
+
+def checked_clock(clock: Callable[[], datetime] | None) -> Callable[[], datetime]:
+    """Return a caller's clock, each answer checked; the present moment without one.
+
+    Raises InvalidInput for what cannot be called, and for an answer that is no aware datetime.
+    """
+    if clock is None:
+        return utc_now
+    if not callable(clock):
+        raise InvalidInput(f"`clock` is a function that returns the time, not {type(clock).__name__}")
+
+    def now() -> datetime:
+        told = clock()
+        if not isinstance(told, datetime):
+            raise InvalidInput(f"`clock` returned {told!r}; it has to return a datetime with a zone")
+        if told.tzinfo is None:
+            raise InvalidInput(f"`clock` returned {told} without a zone; return datetime.now(UTC)")
+        return told
+
+    now()  # what is wrong with it is said to who opens the memory, not to a thread behind
+    return now
 
 
 def limits_of(settings: Settings) -> IntakeLimits:

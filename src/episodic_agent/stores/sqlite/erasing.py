@@ -18,7 +18,7 @@ from episodic_agent.stores.faults import reach
 from episodic_agent.stores.keys import key_of
 from episodic_agent.stores.rows import to_json
 from episodic_agent.stores.sqlite.file.connection import SqliteConnections, open_connection, row, rows
-from episodic_agent.stores.sqlite.file.files import LOG, holds
+from episodic_agent.stores.sqlite.file.files import LOG, holds, stands_in
 from episodic_agent.stores.sqlite.file.session import SqliteSession
 from episodic_agent.stores.tables.erasing import (
     ERASURE,
@@ -121,7 +121,7 @@ def _beside(path: str, text: str) -> bool:
     for file in (Path(path + suffix) for suffix in _BESIDE):
         if file.exists() and file.stat().st_size:
             with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as held:
-                if any(held.find(spelled) >= 0 for spelled in spellings(text)):
+                if any(stands_in(held, spelled) for spelled in spellings(text)):
                     return True
     return False
 

@@ -9,7 +9,9 @@ together, as SQLite does when it folds the log in, never sees it. A mark that is
 where a process was killed in the few milliseconds of marking and another program then folded its log in.
 """
 
+import mmap
 import os
+import re
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -30,6 +32,8 @@ _AGAIN_AFTER_SECONDS: Final = 1.0  # where a reader keeps the mark out of the fi
 _OTHERS_SECONDS: Final = 0.5  # for another process that is setting its mark right now
 _NAP_SECONDS: Final = 0.02
 _CHUNK_BYTES: Final = 4 << 20
+_FAR: Final = 24  # bytes on either side of a text: more digits no number is written with
+_FRACTION: Final = re.compile(rb"\d\.\d{8,}")
 
 Identity = tuple[int, int]
 
@@ -61,9 +65,26 @@ def holds(path: str, data: Sequence[bytes]) -> bool:
             file.xRead(min(_CHUNK_BYTES + overlap, size - start), start)
             for start in range(0, size, _CHUNK_BYTES)
         )
-        return any(one in piece for piece in pieces for one in data)
+        return any(stands_in(piece, one) for piece in pieces for one in data)
     finally:
         file.xClose()
+
+
+def stands_in(data: "bytes | mmap.mmap", text: bytes) -> bool:
+    """Tell whether a text stands in some bytes; digits inside the fraction of a computed number are none.
+
+    A fraction is one from eight digits on: nobody's code or phone number is written so.
+
+    >>> stands_in(b'{"score": 0.8134721955}', b"4721"), stands_in(b"the code is 4721", b"4721")
+    (False, True)
+    """
+    place = data.find(text)
+    while place >= 0:
+        around = data[max(place - _FAR, 0) : place + len(text) + _FAR]
+        if not text.isdigit() or text in _FRACTION.sub(b" ", around):
+            return True
+        place = data.find(text, place + 1)
+    return False
 
 
 def schema_version(stored: int) -> int:
