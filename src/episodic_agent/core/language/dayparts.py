@@ -19,6 +19,7 @@ _HAN_DAYS: Final = "一二三四五六日天"
 _HAN: Final = re.compile(r"[早晨午晚夜凌傍刚]")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _ABOUT: Final = 0.5  # "an hour ago" is half an hour around it
+_NEAR: Final = 80  # characters around a part that may belong to it, so that a long text costs what it is long
 _LEAST: Final = 5 / 60  # and "two minutes ago" not a single minute
 
 
@@ -81,13 +82,15 @@ def read_parts(query: str, text: str, days: Sequence[tuple[int, int]]) -> PartsR
     for match in _patterns()["moment"].finditer(rest):
         if _is_title(query, text, *match.span()):
             named.append(match.span())
-        elif not _inside(match.span(), parts):
+        else:
             parts.append(_moment(match))
     rest = without(rest, [*named, *(part[:2] for part in parts)])
     parts.extend(_ago(rest, words))
     rest = without(rest, [part[:2] for part in parts])
+    behind = 0
     for part in _beside(query, text, rest, words, days, named):
-        if not _inside(part[:2], parts):
+        if part.start >= behind:  # of "noon yesterday evening" the first
+            behind = part.end
             parts.append(part)
     dated = [part for part in parts if part.dated]  # of "over dinner last night" the night is enough
     return PartsRead(sorted(dated or parts), named)
@@ -209,6 +212,7 @@ def _patterns() -> Mapping[str, re.Pattern[str]]:
         ),
         "day": re.compile(rf"(?<![{_LATIN}])(?P<day>{_any(_day_words())})$"),
         "link": re.compile(link),
+        "word": re.compile(rf"[{_LATIN}.]+|[{_HAN_DAYS}]"),
         "dated": re.compile(
             rf"(?:\s*[,(（]?\s*(?:{_any(_weekdays())}|(?:周|星期|礼拜)[{_HAN_DAYS}])[)）]?)?{link}"
         ),
@@ -308,23 +312,26 @@ def _behind_day(
     """Return the part that a day stands before: "yesterday evening", "Dienstagabend", "昨天晚上"."""
     patterns = _patterns()
     for number, (first, behind) in enumerate(days):
-        if behind <= start and (link := patterns["dated"].fullmatch(text[behind:start])):
-            led = patterns["led"].search(text[:first])
+        near = 0 <= start - behind <= _NEAR
+        if near and (link := patterns["dated"].fullmatch(text, behind, start)):
+            led = _led(text, first)
             return DayPart(led.start() if led else first, end, _halved(hours, led, link), beside=number)
-    before = text[:start]
-    link = next((m for cut in _cuts(before) if (m := patterns["link"].fullmatch(before, cut))), None)
+    near, link = max(0, start - _NEAR), None
+    for cut in _cuts(text, near, start):
+        if link := patterns["link"].fullmatch(text, cut, start):
+            break
     cut = link.start() if link else start
-    if weekday := patterns["weekday"].search(before[:cut]):
+    if weekday := patterns["weekday"].search(text, near, cut):
         if weekday["every"]:
             return None
         number = (
             min(_HAN_DAYS.index(weekday["han"]), 6) if weekday["han"] else _weekdays()[weekday["weekday"]]
         )
-        led = patterns["led"].search(text[: weekday.start()])
+        led = _led(text, weekday.start())
         return DayPart(
             led.start() if led else weekday.start(), end, _halved(hours, led, link), weekday=number
         )
-    if day := patterns["day"].search(before[:cut]):
+    if day := patterns["day"].search(text, near, cut):
         return DayPart(day.start(), end, _halved(hours, link), day=_day_words()[day["day"]])
     return None
 
@@ -335,39 +342,40 @@ def _before_day(
     """Return the part that a day stands behind: "the morning of June 3rd", "at noon yesterday"."""
     patterns = _patterns()
     for number, (first, behind) in enumerate(days):
-        link = patterns["to_day"].fullmatch(text[end:first]) if end <= first else None
+        link = patterns["to_day"].fullmatch(text, end, first) if 0 <= first - end <= _NEAR else None
         if link and (link["of"] or text[start:end] in _english()):
-            led = patterns["led"].search(text[:start])
+            led = _led(text, start)
             return DayPart(led.start() if led else start, behind, _halved(hours, led), beside=number)
     return None
 
 
-def _cuts(text: str) -> Iterator[int]:
-    """Yield where what links a day and its part may begin: behind a word, the longest link first."""
-    words = [match.end() for match in re.finditer(rf"[{_LATIN}.]+|[{_HAN_DAYS}]", text)]
-    return iter(words[-4:])
+def _led(text: str, end: int) -> re.Match[str] | None:
+    """Find "early" or "late" directly before a place."""
+    return _patterns()["led"].search(text, max(0, end - _NEAR), end)
+
+
+def _cuts(text: str, start: int, end: int) -> Sequence[int]:
+    """Return where what links a day and its part may begin: behind a word, the longest link first."""
+    words = _patterns()["word"].finditer(text, start, end)
+    return [match.end() for match in words][-4:]
 
 
 def _is_title(query: str, text: str, start: int, end: int, *, dated: bool = False) -> bool:
     """Tell whether English words are a title's: in capitals inside a sentence of small letters."""
     if len(query) != len(text) or " ".join(text[start:end].split()) not in _english():
         return False
-    words = [match.start() for match in _WORD.finditer(query)]
+    words = [match.start() for match in _WORD.finditer(query, max(0, start - _NEAR), end + _NEAR)]
     if not any(query[at].islower() for at in words if query[at : at + 4].isalpha() and at + 4 <= len(query)):
         return False  # all is in capitals
     capital = [  # "TONIGHT" is only loud
         at
         for at in words
-        if start <= at < end and at != words[0] and query[at].isupper() and query[at + 1].islower()
+        if start <= at < end and at != words[0] and query[at].isupper() and query[at + 1 : at + 2].islower()
     ]
     if not capital:
         return False
     behind = next((at for at in words if at >= end), None)
     return not dated or (behind is not None and query[behind].isupper())
-
-
-def _inside(span: tuple[int, int], parts: Iterable[DayPart]) -> bool:
-    return any(span[0] < part.end and part.start < span[1] for part in parts)
 
 
 def without(text: str, spans: Iterable[tuple[int, int]]) -> str:
