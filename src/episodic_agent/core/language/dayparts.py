@@ -312,8 +312,8 @@ def _behind_day(
     """Return the part that a day stands before: "yesterday evening", "Dienstagabend", "昨天晚上"."""
     patterns = _patterns()
     for number, (first, behind) in enumerate(days):
-        near = 0 <= start - behind <= _NEAR
-        if near and (link := patterns["dated"].fullmatch(text, behind, start)):
+        is_near = 0 <= start - behind <= _NEAR
+        if is_near and (link := patterns["dated"].fullmatch(text, behind, start)):
             led = _led(text, first)
             return DayPart(led.start() if led else first, end, _halved(hours, led, link), beside=number)
     near, link = max(0, start - _NEAR), None
