@@ -1,7 +1,7 @@
 """`search`: the right episode with the messages that prove it, or the honest word that there is none."""
 
 import hashlib
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -412,3 +412,51 @@ def test_only_what_nobody_mentioned_is_said_never_to_be_mentioned(
     assert recall.abstained
     (note,) = [one for one in recall.notes if one.startswith("nothing relevant")]
     assert note.endswith(f"; {said}" if said else "is needed")
+
+
+@pytest.mark.parametrize(
+    ("question", "hour"),
+    [
+        ("what did I say yesterday evening?", 19),
+        ("what did I say yesterday morning?", 9),
+        ("what did I say on Thursday night?", 19),
+        ("was habe ich gestern Nachmittag gesagt?", 14),
+        ("昨天下午我说了什么", 14),
+    ],
+)
+@pytest.mark.parametrize("offset", [0, 9])
+def test_a_part_of_a_day_leaves_only_its_hours_by_the_clock_of_who_writes(
+    open_memory: OpenMemory, question: str, hour: int, offset: int
+) -> None:
+    zone = timezone(timedelta(hours=offset))
+    written = datetime(2024, 5, 2, tzinfo=zone)  # a Thursday
+    memory = open_memory(clock=lambda: (written + timedelta(hours=34)).astimezone(UTC))
+    times = [written.replace(day=day, hour=said) for day in (1, 2) for said in (9, 14, 19)]
+    mine(memory).add(
+        [
+            {"content": f"the boiler of flat {n} hums", "timestamp": at.isoformat()}
+            for n, at in enumerate(times)
+        ]
+    )
+    answer = mine(memory).search(question, observations=6, explain=True)
+    in_time = [e.observation.at for e in answer.observations if e.legs["time"] > 0]
+    assert in_time == [written.replace(hour=hour)]
+    assert answer.observations[0].observation.at == written.replace(hour=hour)
+
+
+def test_a_zone_in_which_it_is_asked_goes_before_that_of_the_messages(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    times = [datetime(2024, 5, 2, hour, tzinfo=UTC) for hour in (9, 19)]
+    mine(memory).add([{"content": "the boiler hums", "timestamp": at.isoformat()} for at in times])
+    asked = datetime(2024, 5, 3, 6, tzinfo=timezone(timedelta(hours=9)))
+    answer = mine(memory).search("what did I say yesterday evening?", now=asked, explain=True)
+    assert [e.observation.at.hour for e in answer.observations if e.legs["time"] > 0] == [9]
+
+
+def test_an_evening_nobody_spoke_in_is_not_taken_for_the_one_before(memory: Memory) -> None:
+    mine(memory).add(
+        [say("the boiler hums", minutes) for minutes in (600, 1440)]
+    )  # at seven, at nine next day
+    question = "what did I say yesterday evening?"
+    answer = mine(memory).search(question, now=START + timedelta(days=2), explain=True)
+    assert [e.legs["time"] for e in answer.observations] == [0.0, 0.0]

@@ -7,18 +7,21 @@ Russian by month, weekday and the commonest relative words. Everything is event 
 
 import re
 from calendar import monthrange
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Final, TypeAlias
 
 from episodic_agent.core.language import fold, tokens
+from episodic_agent.core.language.dayparts import DayPart, about, any_day, read_parts, without
 
 Unit: TypeAlias = str
 _Reader: TypeAlias = "Callable[[re.Match[str], datetime], TimeRange | None]"
+_Stretch: TypeAlias = "tuple[int, int, TimeRange]"  # where its words stand, and what they name
 _Rule: TypeAlias = "tuple[re.Pattern[str], _Reader]"
 _DAY: Final = timedelta(days=1)
+_NIGHT: Final = timedelta(hours=5)  # of a day until then: a morning begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +42,23 @@ class TimeQuery:
     """Hold what a query says about time.
 
     `ranges` are stretches of the calendar; `hours` are (from, to) local hours of any day, to > 24 past
-    midnight; `weekdays` count from Monday = 0; `asks` is "when", "duration", "order" or "".
+    midnight; `weekdays` count from Monday = 0; `asks` is "when", "duration", "order" or "". Hours and
+    weekdays are those of a clock `utc_offset` from UTC.
     """
 
     ranges: tuple[TimeRange, ...] = ()
     hours: tuple[tuple[float, float], ...] = ()
     weekdays: tuple[int, ...] = ()
     asks: str = ""
+    utc_offset: timedelta = timedelta()
 
     def __bool__(self) -> bool:
         return bool(self.ranges or self.hours or self.weekdays)
+
+    @property
+    def names_hours(self) -> bool:
+        """Tell whether less than a day is meant somewhere: it matters much whose clock tells the time."""
+        return bool(self.hours) or any(part.end - part.start < _DAY for part in self.ranges)
 
 
 _MONTHS: Final = (
@@ -81,17 +91,11 @@ _WEEKDAYS: Final = (
 )
 _WEEKDAY: Final = {name: number for number, names in enumerate(_WEEKDAYS) for name in names.split()}
 _SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
-_HOURS: Final[dict[str, tuple[float, float]]] = {
-    "morning": (5, 12), "noon": (11, 14), "lunchtime": (11, 14), "afternoon": (12, 18), "evening": (17, 23),
-    "night": (20, 28), "midnight": (23, 25), "dawn": (4, 7),
-    "早上": (5, 10), "清晨": (4, 8), "上午": (6, 12), "中午": (11, 14), "下午": (12, 18), "傍晚": (16, 20),
-    "晚上": (17, 24), "夜里": (20, 28), "凌晨": (0, 6), "半夜": (23, 28),
-}  # fmt: skip
 _NUMBERS: Final = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
     "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "a couple of": 2, "couple of": 2, "a few": 3, "few": 3,
-    "several": 4, "half a": 0.5, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7,
-    "八": 8, "九": 9, "十": 10, "几": 3, "半": 0.5,
+    "several": 4, "half a": 0.5, "half an": 0.5, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5,
+    "六": 6, "七": 7, "八": 8, "九": 9, "十": 10, "几": 3, "半": 0.5,
 }  # fmt: skip
 _UNITS: Final = {
     "minute": "minute", "hour": "hour", "day": "day", "week": "week", "fortnight": "fortnight",
@@ -145,15 +149,17 @@ def _date_words(year: int, month: int, day: int) -> tuple[str, ...]:
     )
 
 
-def date_terms(query: TimeQuery, utc_offset: timedelta | None = None) -> list[str]:
+def date_terms(query: TimeQuery) -> list[str]:
     """Return the indexed terms of a query's calendar ranges: days of a short range, months of a longer one.
+
+    They are days in UTC, as observations are indexed: a local day may be parts of two.
 
     >>> date_terms(parse_time("in May 2023", datetime(2024, 1, 1, tzinfo=UTC)))
     ['2023-05']
     """
     terms: dict[str, None] = {}
     for stretch in query.ranges:
-        start, end = (moment + (utc_offset or timedelta()) for moment in (stretch.start, stretch.end))
+        start, end = stretch.start, stretch.end
         last = end - timedelta(microseconds=1)
         if stretch.kind == "open":
             continue
@@ -182,16 +188,66 @@ def parse_time(query: str, now: datetime, utc_offset: timedelta | None = None) -
     [('2024-03-04', '2024-03-11', 'week')]
     >>> parse_time("where do I walk in the mornings?", datetime(2024, 3, 20, tzinfo=UTC)).hours
     ((5, 12),)
+    >>> found = parse_time("what did I say yesterday evening?", datetime(2024, 3, 20, tzinfo=UTC))
+    >>> [(r.start.isoformat(" ", "hours"), r.end.isoformat(" ", "hours")) for r in found.ranges]
+    [('2024-03-19 17+00:00', '2024-03-19 23+00:00')]
     """
     offset = utc_offset or timedelta()
     local = now.astimezone(UTC) + offset
-    text = _normal(query)
-    results: list[tuple[int, int, TimeRange]] = []
+    text = asked = _normal(query)
+    results: list[_Stretch] = []
     for pattern, read in _rules():
         text = _take(pattern, read, text, local, results)
     results.sort(key=lambda item: item[0])
-    ranges = [_shift(stretch, -offset) for stretch in _joined(results, _normal(query), local)]
-    return TimeQuery(tuple(ranges), _daytimes(text, results), _weekdays(text), _asks(text))
+    days = [item for item in results if item[2].kind == "day"]
+    parts, nameless = read_parts(query, asked, [item[:2] for item in days])
+    if len(days) < len(results):  # "Tuesday evening in March", "after lunch in May": not the latest one
+        parts = [part._replace(past=False) for part in parts if part.weekday is None]
+    spans = [*nameless, *(part[:2] for part in parts)]
+    text, unread = without(text, spans), without(asked, spans)
+    hours = dict.fromkeys(part.hours for part in parts if part.any_day)
+    if len(hours) < len(parts):
+        results = _narrowed(results, days, parts, local, asked)
+    ranges = [_shift(stretch, -offset) for stretch in _joined(results, unread, local)]
+    return TimeQuery(tuple(ranges), _daytimes(text, hours), _weekdays(text), _asks(text), offset)
+
+
+def _narrowed(
+    results: list[_Stretch], days: list[_Stretch], parts: Iterable[DayPart], local: datetime, text: str
+) -> list[_Stretch]:
+    """Return the stretches in order, with parts of days in the place of the days they belong to."""
+    read = [
+        (part.start, part.end, _part_of_day(part, days, local, text)) for part in parts if not part.any_day
+    ]
+    named = [item for item in results if not any(item[0] < end and start < item[1] for start, end, _ in read)]
+    return sorted((*named, *read), key=lambda item: item[0])
+
+
+def _part_of_day(part: DayPart, days: list[_Stretch], local: datetime, text: str) -> TimeRange:
+    """Return the stretch of a part of a day; "lately" in the small hours reaches back into the day before."""
+    first, last = (timedelta(hours=hour) for hour in part.hours)
+    if part.lately:
+        waking = _floor(local - _NIGHT, "day") + _NIGHT
+        return TimeRange(
+            max(local + first, waking) if -first >= _DAY else local + first,
+            _plus(local + last, timedelta(seconds=1)),
+            "span",
+        )
+    today = _floor(local, "day")
+    day = today if part.day is None else today + part.day * _DAY
+    latest = part.past or part.weekday is not None
+    if part.beside is not None:
+        begin, _, stretch = days[part.beside]
+        day, latest = stretch.start, text.startswith("on ", begin)  # "on Tuesday"
+    elif part.weekday is not None:
+        day = today - (today.weekday() - part.weekday) % 7 * _DAY
+    if part.night and local - today < _DAY / 2:
+        day -= _DAY
+    elif latest and day + first > local:
+        day -= _DAY if part.past else 7 * _DAY
+    elif day == today and local - today < _NIGHT and first >= _DAY / 2:
+        day -= _DAY  # who is still up says "this evening" of the day that began when they rose
+    return TimeRange(_plus(day, first), _plus(day, last), "span")
 
 
 def _take(
@@ -199,7 +255,7 @@ def _take(
     read: _Reader,
     text: str,
     local: datetime,
-    results: list[tuple[int, int, TimeRange]],
+    results: list[_Stretch],
 ) -> str:
     """Add the ranges one rule reads and blank what it read, so that later rules do not read it again."""
     for match in pattern.finditer(text):
@@ -209,7 +265,7 @@ def _take(
             continue
         if stretch is not None:
             results.append((match.start(), match.end(), stretch))
-            text = text[: match.start()] + " " * (match.end() - match.start()) + text[match.end() :]
+            text = without(text, [match.span()])
     return text
 
 
@@ -229,7 +285,7 @@ def _plus(moment: datetime, by: timedelta) -> datetime:
         return moment
 
 
-def _joined(results: list[tuple[int, int, TimeRange]], text: str, local: datetime) -> Iterator[TimeRange]:
+def _joined(results: list[_Stretch], text: str, local: datetime) -> Iterator[TimeRange]:
     """Yield the ranges in order, "between A and B" as one, "since", "before" and "after" as open."""
     place = 0
     while place < len(results):
@@ -389,8 +445,13 @@ def _read_month_name(match: re.Match[str], local: datetime) -> TimeRange | None:
 
 
 def _read_ago(match: re.Match[str], local: datetime) -> TimeRange | None:
-    """Read `two weeks ago`: that calendar unit; of years and months with a little slack by the unit."""
+    """Read `two weeks ago`: that calendar unit; of hours, minutes and halves a stretch around it."""
     unit, count = _UNITS[match["unit"]], _number(match["n"])
+    if unit in {"hour", "minute"}:
+        hours = count * _DAYS_OF[unit] * 24
+        around = timedelta(hours=about(hours))
+        middle = local - timedelta(hours=hours)
+        return TimeRange(middle - around, min(middle + around, local), "span")
     if count != int(count):
         middle = local - timedelta(days=count * _DAYS_OF[unit])
         slack = timedelta(days=_DAYS_OF[unit] / 4)
@@ -408,8 +469,10 @@ def _read_last_n(match: re.Match[str], local: datetime) -> TimeRange | None:
 
 def _read_which(match: re.Match[str], local: datetime) -> TimeRange | None:
     """Read `last week`, `this month`, `next year`, `last weekend`."""
-    count = _WHICH[match["which"]]
-    return _relative(local, _UNITS[match["unit"]], count)
+    count, unit = _WHICH[match["which"]], _UNITS[match["unit"]]
+    if unit == "hour" and count < 0:  # the last sixty minutes
+        return TimeRange(local - timedelta(hours=1), _plus(local, timedelta(seconds=1)), "span")
+    return _relative(local, unit, count)
 
 
 def _read_weekday(match: re.Match[str], local: datetime) -> TimeRange | None:
@@ -455,9 +518,8 @@ _WHICH: Final = {
     "上": -1, "上个": -1, "上上": -2, "上上个": -2, "这": 0, "这个": 0, "本": 0, "下": 1, "下个": 1,
 }  # fmt: skip
 _DAY_NAMES: Final = {
-    "day before yesterday": -2, "day after tomorrow": 2, "yesterday": -1, "today": 0, "tonight": 0,
-    "this morning": 0, "this afternoon": 0, "this evening": 0, "last night": -1, "tomorrow": 1,
-    "大前天": -3, "前天": -2, "昨天": -1, "昨晚": -1, "今天": 0, "今早": 0, "今晚": 0, "明天": 1, "后天": 2,
+    "day before yesterday": -2, "day after tomorrow": 2, "yesterday": -1, "today": 0, "tomorrow": 1,
+    "大前天": -3, "前天": -2, "昨天": -1, "今天": 0, "明天": 1, "后天": 2,
     "vorgestern": -2, "gestern": -1, "heute": 0, "anteayer": -2, "ayer": -1, "hoy": 0, "avant-hier": -2,
     "hier": -1, "aujourd'hui": 0, "ieri": -1, "oggi": 0, "ontem": -1, "hoje": 0, "gisteren": -1, "vandaag": 0,
     "позавчера": -2, "вчера": -1, "сегодня": 0,
@@ -485,11 +547,7 @@ _FOREIGN_UNITS: Final = {
 
 
 def _read_day_name(match: re.Match[str], local: datetime) -> TimeRange | None:
-    name = " ".join(match["name"].split())
-    if name == "last night":
-        start = _floor(local, "day")
-        return TimeRange(start - timedelta(hours=6), start + timedelta(hours=5), "span")
-    return _relative(local, "day", _DAY_NAMES[name])
+    return _relative(local, "day", _DAY_NAMES[" ".join(match["name"].split())])
 
 
 def _read_year_name(match: re.Match[str], local: datetime) -> TimeRange | None:
@@ -549,7 +607,8 @@ _RULES: Final[tuple[tuple[str, _Reader], ...]] = (
     (r"(?P<which>上上个?|上个?|这个?|本|下个?)(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天])",
      _read_weekday),
     (r"(?P<which>上上个?|上个?|这个?|本|下个?)(?P<unit>周|星期|月)", _read_which),
-    (rf"\b(?P<which>last|past|this|next|on)\s+{_W}\b", _read_weekday),
+    (rf"\b(?P<which>last|past|this|next|on)\s+{_W}\b(?!\s+(?:morning|afternoon|evening|night)s\b)",
+          _read_weekday),
     (rf"\b(?:(?P<which>last|this|in|in\ the|during\ the|during)\s+)(?P<season>{_any(_SEASONS)})\b"
           rf"(?:\s+(?:of\s+)?{_Y})?", _read_season),
     (rf"\b(?P<lead>(?:in|during|since|last|next|this|of|until|by|early|late|mid)[\s-]+)?{_M}(?!\w)",
@@ -560,7 +619,6 @@ _CLOCK: Final = re.compile(
     r"\b(?:at|around|about|after|before|by|from|between)?\s*"
     r"(?P<hour>\d{1,2})(?::(?P<minute>\d\d))?\s*(?P<half>am|pm|a\.m\.|p\.m\.)?(?![\d:])"
 )
-_DAYTIME: Final = re.compile(rf"(?P<name>{_any(_HOURS)})")
 _WHEN: Final = re.compile(
     r"\b(?:when|what (?:date|day|time|year|month)|which (?:date|day|month|year)|wann|cuando|quand|quando|"
     r"wanneer|когда)\b|什么时候|几月几|何时|哪天|哪一天|几点|时间是"
@@ -574,10 +632,16 @@ _ORDER: Final = re.compile(
 )
 
 
-def _daytimes(text: str, results: list[tuple[int, int, TimeRange]]) -> tuple[tuple[float, float], ...]:
-    hours: dict[tuple[float, float], None] = {}
-    for match in _DAYTIME.finditer(text):
-        hours[_HOURS[match["name"]]] = None
+@lru_cache(maxsize=1)
+def _daytime() -> re.Pattern[str]:
+    spaced, han = _any(n for n in any_day() if n.isascii()), _any(n for n in any_day() if not n.isascii())
+    return re.compile(rf"(?<![a-z])(?P<name>{spaced})s?(?![a-z])|(?P<han>{han})")
+
+
+def _daytimes(text: str, hours: dict[tuple[float, float], None]) -> tuple[tuple[float, float], ...]:
+    """Return the hours of any day that are left in a text, behind those that were read already."""
+    for match in _daytime().finditer(text):
+        hours[any_day()[match["name"] or match["han"]]] = None
     for match in _CLOCK.finditer(text):
         if not (match["half"] or match["minute"]):
             continue

@@ -6,7 +6,6 @@ the query, so BM25 and cosine can be added, and the scale does not depend on how
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Final
 
 import numpy as np
@@ -47,7 +46,6 @@ def fuse(
     episodes: EpisodeArrays,
     weights: FusionWeights = DEFAULT_WEIGHTS,
     *,
-    utc_offset: timedelta | None = None,
     share: float | None = None,
 ) -> Fused:
     """Score observations by words, meaning, neighbours, speaker, time, phrases and their episode's text.
@@ -72,7 +70,7 @@ def fuse(
         named = np.fromiter((actor in query.speakers for actor in candidates.actors), np.float64, count)
         legs["speaker"] = weights.speaker * named
     if query.time and len(candidates.at):
-        legs["time"] = weights.time * time_match(query.time, candidates.at, utc_offset)
+        legs["time"] = weights.time * time_match(query.time, candidates.at)
     if query.places and len(candidates.place):
         legs["place"] = weights.place * candidates.place
     if query.phrases and len(candidates.phrase):
@@ -253,12 +251,12 @@ def _scaled(values: FloatArray, least: float = 0.0) -> FloatArray:
     return values / best if best > 0 else np.zeros(len(values))
 
 
-def time_match(time: TimeQuery, at: FloatArray, utc_offset: timedelta | None = None) -> FloatArray:
+def time_match(time: TimeQuery, at: FloatArray) -> FloatArray:
     """Return how well event times (seconds since 1970, NaN unknown) meet a query's expressions, in [0, 1].
 
     The mean over the kinds of condition present: in any range, at any of the hours, on any of the weekdays.
     """
-    local = at + (utc_offset.total_seconds() if utc_offset else 0.0)
+    local = at + time.utc_offset.total_seconds()
     met: list[FloatArray] = []
     if time.ranges:
         inside = [(at >= part.start.timestamp()) & (at < part.end.timestamp()) for part in time.ranges]

@@ -138,7 +138,7 @@ def analyse(
     return Query(
         text=text,
         dense_text=dense,
-        terms=tuple(dict.fromkeys((*asked_for, *date_terms(time, utc_offset)))),
+        terms=tuple(dict.fromkeys((*asked_for, *date_terms(time)))),
         content=tuple(term for term in asked_for if term not in besides),
         phrases=tuple(match.strip() for match in re.findall(_QUOTED, text)),
         parts=_parts(text, language),

@@ -8,8 +8,8 @@ yet, and the question names one of them, the query is embedded again and a secon
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import datetime
-from functools import cache
+from datetime import datetime, time, timedelta
+from functools import cache, partial
 from threading import Lock
 from typing import NamedTuple
 from uuid import UUID
@@ -60,6 +60,7 @@ from episodic_agent.schemas import Episode, Observation, Scope, Vector
 PLACE = "place"  # what answers a question for a place alone
 HIDDEN = "what there is to search here is suppressed or archived; ask with suppressed=True"
 SCENES = 256  # scopes of which a process remembers who speaks there
+NEWEST, LATELY = 16, timedelta(days=30)  # messages that may tell where their writer is, and since when
 PROOFS = 5  # observations shown with a hit
 _LONGEST_NAME = 60  # characters of one that a note says is never mentioned
 SEED_DIGITS = 7  # rank fusion's scores are small
@@ -97,11 +98,15 @@ class Answered(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Scene:
-    """What reading a query takes of a scope: who spoke there, when last, and the places by key."""
+    """What reading a query takes of a scope: who spoke there, when last, the places by key, and the zone.
+
+    `utc_offset` is that of who writes there, where they tell one; it is read for questions that name hours.
+    """
 
     speakers: tuple[str, ...] = ()
     last: datetime | None = None
     places: Mapping[str, str] = field(default_factory=dict)
+    utc_offset: timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +151,7 @@ class Recaller:
         embedded = self._embedded(query, policy, options)
         while True:
             with self._deps.store.begin(scope, write=False) as tx:
-                seen = _scene(tx)
+                seen = _scene(tx, scene, zoned=query.time.names_hours and not now.utcoffset())
                 if seen != scene:
                     query, scene = self._analysed(scope, text, seen, now), seen
                 between = None if self._deps.embedder is None else self._deps.former.between(tx)
@@ -257,11 +262,27 @@ class Recaller:
         speakers, last, places = scene.speakers, scene.last, scene.places
         owner = None if scope.user_id == Scope().user_id else scope.user_id
         language = self._deps.language
-        query = ranking.analyse(text, speakers, now, owner=owner, language=language, places=places)
-        if last is None or not query.time.ranges or any(r.start <= last for r in query.time.ranges):
+        analyse = partial(
+            ranking.analyse,
+            text,
+            speakers,
+            owner=owner,
+            language=language,
+            places=places,
+        )
+        zone = now.utcoffset()
+        query = analyse(now, utc_offset=zone)
+        if query.time.names_hours and not zone and scene.utc_offset:
+            # an hour is one of whoever writes; days stay those of `now`, as messages are indexed under them
+            zone = scene.utc_offset
+            query = analyse(now, utc_offset=zone)
+        offset = zone or timedelta()
+        # of "yesterday evening" the day counts: that nobody spoke after four says nothing of what is meant
+        days = [datetime.combine(r.start + offset, time(), r.start.tzinfo) for r in query.time.ranges]
+        if last is None or not days or any(day - offset <= last for day in days):
             return query
         # "in April" asked long after the last message means the April this memory knows
-        return ranking.analyse(text, speakers, last, owner=owner, language=language, places=places)
+        return analyse(last, utc_offset=zone)
 
     def _nothing(self, scope: Scope) -> str:
         store = self._deps.store
@@ -405,8 +426,21 @@ def _about(tx: Transaction, options: SearchOptions, visibility: Visibility) -> R
     return statements if about is None else np.intersect1d(about, statements)
 
 
-def _scene(tx: Transaction) -> _Scene:
-    return _Scene(tuple(tx.observations.actors()), tx.observations.last_at(), dict(tx.threads.places()))
+def _scene(tx: Transaction, before: _Scene, *, zoned: bool) -> _Scene:
+    last = tx.observations.last_at()
+    offset = _utc_offset(tx, last) if zoned and last is not None else before.utc_offset
+    return _Scene(tuple(tx.observations.actors()), last, dict(tx.threads.places()), offset)
+
+
+def _utc_offset(tx: Transaction, last: datetime) -> timedelta | None:
+    """Return the offset of the newest messages that tell one: "this evening" is one of whoever writes.
+
+    What a program writes has a time in UTC, and tells nothing of where its user is.
+    """
+    newest = tx.index.between(last - LATELY, last + timedelta.resolution, limit=NEWEST, newest=True).tolist()
+    stored = tx.observations.get(newest)
+    offsets = [stored[ref].utc_offset for ref in reversed(newest) if ref in stored]
+    return next((timedelta(seconds=offset) for offset in offsets if offset), None)
 
 
 def _by_place(query: ranking.Query, policy: str, options: SearchOptions) -> bool:
