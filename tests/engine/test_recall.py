@@ -458,5 +458,33 @@ def test_an_evening_nobody_spoke_in_is_not_taken_for_the_one_before(memory: Memo
         [say("the boiler hums", minutes) for minutes in (600, 1440)]
     )  # at seven, at nine next day
     question = "what did I say yesterday evening?"
-    answer = mine(memory).search(question, now=START + timedelta(days=2), explain=True)
-    assert [e.legs["time"] for e in answer.observations] == [0.0, 0.0]
+    answer = mine(memory).search(question, now=START + timedelta(days=2))
+    assert answer.observations == ()
+    assert answer.notes == ["nothing is remembered of then (2024-05-02 17:00 to 2024-05-02 23:00 UTC)"]
+
+
+def test_who_asks_what_was_said_at_a_time_is_told_of_that_time_alone(memory: Memory, clock: Clock) -> None:
+    mine(memory).add("I live in Graz, and I took my bike to Rad-Eck yesterday.", thread="chat")
+    clock.forward(days=9)
+    mine(memory).add("The school begins at eight now.", thread="chat")
+    clock.forward(days=1)
+    mine(memory).flush()
+    for question in ("What did I say yesterday?", "Was habe ich gestern gesagt?", "昨天我说了什么？"):
+        answer = mine(memory).search(question)
+        texts = [hit.observation.text for hit in answer.observations]
+        assert texts == ["The school begins at eight now."], question
+        assert [hit.fact.fact for hit in answer.facts if "Graz" in hit.fact.fact] == []
+    clock.forward(days=200)
+    answer = mine(memory).search("What did I say yesterday?")
+    assert (answer.hits, answer.observations, list(answer.facts)) == ((), (), [])
+    assert answer.notes[0].startswith("nothing is remembered of then (")
+    assert len(mine(memory).search("What did we talk about before Monday?").observations) == 2
+    assert len(mine(memory).search("Where did I take my bike yesterday?").observations) > 0
+
+
+def test_a_month_asked_for_long_after_is_the_one_that_is_known(memory: Memory, clock: Clock) -> None:
+    mine(memory).add("The boiler was repaired.", thread="chat")
+    month = f"{clock.now:%B}"
+    clock.forward(days=700)
+    answer = mine(memory).search(f"What did I say in {month}?")
+    assert [hit.observation.text for hit in answer.observations] == ["The boiler was repaired."]

@@ -153,6 +153,26 @@ def asks_nothing_else(rest: str, now: datetime, utc_offset: timedelta | None = N
     return False
 
 
+def asks_what_was_said(question: str, now: datetime, utc_offset: timedelta | None = None) -> bool:
+    """Tell whether a question is for nothing but what was said, at a time.
+
+    What happened on Tuesday may be told on Wednesday; what was said on Tuesday was said then.
+
+    >>> from datetime import UTC
+    >>> now = datetime(2024, 3, 20, tzinfo=UTC)
+    >>> asks_what_was_said("What did we talk about yesterday?", now)
+    True
+    >>> asks_what_was_said("What did I say about the rent yesterday?", now)
+    False
+    """
+    pieces = list(_rest_pieces(question))
+    for known, speech in _speech_words():
+        odd = [(start, end) for start, end, word in pieces if word not in known]
+        if any(word in speech for _, _, word in pieces):
+            return all(_is_time(question, start, end, now, utc_offset) for start, end in odd)
+    return False
+
+
 def _rest_pieces(rest: str) -> Iterator[_PlaceWord]:
     """Yield what is left: words, and characters where words stand together."""
     for match in _WORD.finditer(rest):
@@ -170,6 +190,19 @@ def _known_words() -> tuple[frozenset[str], ...]:
         stop_words()[language].union(listed_words(f"recall/places.fillers.{language}"))
         for language in texts("recall/places.fillers")
     )
+
+
+@lru_cache(maxsize=1)
+def _speech_words() -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+    """Return by language what a question for what was said is made of, and which of these words say so."""
+    han = frozenset(text("recall/places.speech.han"))
+    by_language = dict(zip(texts("recall/places.fillers"), _known_words(), strict=True))
+    speech = {
+        language: han.union(listed_words(f"recall/places.speech.{language}"))
+        for language in texts("recall/places.speech")
+        if language in by_language
+    }
+    return tuple((by_language[language] | words, words) for language, words in speech.items())
 
 
 def _is_time(text: str, start: int, end: int, now: datetime, utc_offset: timedelta | None) -> bool:

@@ -16,7 +16,7 @@ from episodic_agent.core.language import fold, script, tokens, words
 from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
 from episodic_agent.core.language.timewords import TimeQuery, date_terms, date_words, parse_time
 from episodic_agent.core.recall.order import Order, read_order
-from episodic_agent.core.recall.places import Named, asks_nothing_else, read_places
+from episodic_agent.core.recall.places import Named, asks_nothing_else, asks_what_was_said, read_places
 
 _Form: TypeAlias = "tuple[re.Pattern[str], str]"
 Name: TypeAlias = tuple[tuple[str, ...], ...]  # the terms each of its words may be stored under
@@ -72,7 +72,7 @@ class Query:
     nothing here holds was never mentioned; `written` are they as they stand in the question. `anonymous`:
     only roles spoke, so one of them may be the asker's. `places` are the keys of known places named,
     `place_terms` the terms that name them (no `content`), and `place_alone` says that nothing else is
-    asked but perhaps a time.
+    asked but perhaps a time; `said_alone`, nothing but what was said at its times.
     """
 
     text: str
@@ -92,6 +92,7 @@ class Query:
     places: tuple[str, ...] = ()
     place_terms: tuple[str, ...] = ()
     place_alone: bool = False
+    said_alone: bool = False
 
 
 def analyse(
@@ -153,6 +154,7 @@ def analyse(
         places=there.places,
         place_terms=tuple(dict.fromkeys(tokens(there.words, language))),
         place_alone=there.placed and asks_nothing_else(bare, now, utc_offset),
+        said_alone=bool(time.ranges) and not there.placed and asks_what_was_said(bare, now, utc_offset),
     )
 
 

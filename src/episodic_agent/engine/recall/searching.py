@@ -233,6 +233,8 @@ class Recaller:
         gathered = gatherer.gather(asked.filter_, asked.now)
         if not len(gathered.refs):
             nothing = HIDDEN if visibility.drawn else self._nothing(tx.scope)
+            if query.said_alone and options.since is options.until is None:
+                nothing = _silence(asked.filter_)
             return Recall(asked.query.text, (), (), 0.0, [*asked.notes, nothing])
         return self._fused(gatherer, gathered, asked)
 
@@ -281,8 +283,11 @@ class Recaller:
         days = [datetime.combine(r.start + offset, time(), r.start.tzinfo) for r in query.time.ranges]
         if last is None or not days or any(day - offset <= last for day in days):
             return query
-        # "in April" asked long after the last message means the April this memory knows
-        return analyse(last, utc_offset=zone)
+        # "in April" asked long after the last message means the April that is known; "yesterday" is one
+        known = analyse(last, utc_offset=zone)
+        pairs = zip(query.time.ranges, known.time.ranges, strict=False)
+        is_calendar = all((a.start.month, a.start.day) == (b.start.month, b.start.day) for a, b in pairs)
+        return known if is_calendar else query
 
     def _nothing(self, scope: Scope) -> str:
         store = self._deps.store
@@ -443,6 +448,12 @@ def _utc_offset(tx: Transaction, last: datetime) -> timedelta | None:
     return next((timedelta(seconds=offset) for offset in offsets if offset), None)
 
 
+def _silence(bounds: SearchBounds) -> str:
+    """Say that nothing was said in the time a question names."""
+    since, until = f"{bounds.since:%Y-%m-%d %H:%M}", f"{bounds.until:%Y-%m-%d %H:%M}"
+    return f"nothing is remembered of then ({since} to {until} UTC)"
+
+
 def _by_place(query: ranking.Query, policy: str, options: SearchOptions) -> bool:
     """Tell whether a question asks for a place alone: then nothing is embedded."""
     return policy != SEED_003 and whereabouts.answers(query, SearchBounds(place=options.place))
@@ -458,6 +469,10 @@ def _asked(
 ) -> _SearchRequest:
     thread = None if options.thread is None else find_thread(tx, options.thread).id
     bounds = SearchBounds(options.since, options.until, thread, options.place)
+    if query.said_alone and policy != SEED_003 and options.since is options.until is None:
+        # what was said yesterday was said yesterday, however well another day answers to the words
+        ranges = query.time.ranges
+        bounds = replace(bounds, since=min(r.start for r in ranges), until=max(r.end for r in ranges))
     if _by_place(query, policy, options):
         return _SearchRequest(query, PLACE, bounds, options, now, None, [])
     return _SearchRequest(
