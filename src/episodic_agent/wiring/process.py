@@ -31,12 +31,12 @@ def checked_clock(clock: Callable[[], datetime] | None) -> Callable[[], datetime
         raise InvalidInput(f"`clock` is a function that returns the time, not {type(clock).__name__}")
 
     def now() -> datetime:
-        told = clock()
-        if not isinstance(told, datetime):
-            raise InvalidInput(f"`clock` returned {told!r}; it has to return a datetime with a zone")
-        if told.tzinfo is None:
-            raise InvalidInput(f"`clock` returned {told} without a zone; return datetime.now(UTC)")
-        return told
+        answer = clock()
+        if not isinstance(answer, datetime):
+            raise InvalidInput(f"`clock` returned {answer!r}; it has to return a datetime with a zone")
+        if answer.tzinfo is None:
+            raise InvalidInput(f"`clock` returned {answer} without a zone; return datetime.now(UTC)")
+        return answer
 
     now()  # what is wrong with it is said to who opens the memory, not to a thread behind
     return now

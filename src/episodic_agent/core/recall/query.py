@@ -108,8 +108,7 @@ def analyse(
     """Read a query against the actors and places known in its scope.
 
     `speakers` are the scope's distinct actors (names or roles); `now` is aware; `language` an ISO 639-1 code;
-    `places` are the labels of its places by key.
-    `owner` names whose memory it is: a question about Ana in Ana's memory is also about the role "user".
+    `places` are the labels of its places by key; `owner` is whose memory it is: they are "user" too.
 
     >>> from datetime import UTC
     >>> now = datetime(2024, 1, 1, tzinfo=UTC)
