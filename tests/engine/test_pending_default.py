@@ -134,13 +134,15 @@ def test_the_question_shows_the_hindsight_and_names_the_gap(open_memory: OpenMem
     assert "The messages after the one in question" in prompt
 
 
-def test_without_answers_everything_is_as_without_a_model(open_memory: OpenMemory, database: Path) -> None:
+def test_without_answers_everything_is_as_without_a_model(
+    open_memory: OpenMemory, database: Path, clock: Clock
+) -> None:
     silent, model = opened(open_memory, lambda _prompt, _stage: ProviderUnavailable("gone"))
     plain = open_memory(path=database.with_name("plain.db"), policy=POLICY)
     mine(silent).add(said())
     mine(plain).add(said())
     for _ in range(80):
-        silent._deps.clock.forward(hours=1)  # type: ignore[attr-defined]
+        clock.forward(hours=1)
         silent.jobs.run()
     assert model.calls
     assert mine(silent).stats().waiting_jobs == 0

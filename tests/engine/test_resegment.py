@@ -500,7 +500,9 @@ def test_the_thread_goes_on_alike_however_batched_and_restarted(
         assert result == results[0]
 
 
-def test_what_waits_for_a_vector_is_no_part_of_the_pass_and_follows_it(open_memory: OpenMemory) -> None:
+def test_what_waits_for_a_vector_is_no_part_of_the_pass_and_follows_it(
+    open_memory: OpenMemory, clock: Clock
+) -> None:
     embedder = Unreliable(TopicEmbedder("tap", "lisbon", "cello", "bread"))
     memory = open_memory(embedder=embedder)
     mine(memory).add(diary()[:8])
@@ -512,7 +514,7 @@ def test_what_waits_for_a_vector_is_no_part_of_the_pass_and_follows_it(open_memo
         frame = tx.threads.frame(done.thread_id)
     assert (frame.first_seq, frame.cursor, frame.next_seq) == (6, 8, 16)
     embedder.down = False
-    memory._deps.clock.forward(hours=1)  # type: ignore[attr-defined]
+    clock.forward(hours=1)
     memory.jobs.run()
     # its first cut is still the pass's policy's, then the memory's goes on
     assert spans(memory) == [(0, 2), (3, 5), (6, 8), (9, 11)]
@@ -522,7 +524,7 @@ def test_what_waits_for_a_vector_is_no_part_of_the_pass_and_follows_it(open_memo
     embedder.down = False
     undone = mine(memory).boundaries.undo(THREAD)
     assert undone.later == 1
-    memory._deps.clock.forward(hours=1)  # type: ignore[attr-defined]
+    clock.forward(hours=1)
     memory.jobs.run()
     assert spans(memory) == [(0, 3), (4, 7), (8, 11), (12, 15)]
     assert_sound(memory)
