@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from episodic_agent.core.places import joined, visits_of
 from episodic_agent.core.recall import Candidates, analyse, fuse, no_episodes
-from episodic_agent.core.recall.places import asks_nothing_else, read_places
+from episodic_agent.core.recall.alone import asks_nothing_else
+from episodic_agent.core.recall.places import read_places
 from episodic_agent.schemas.places import place_key
 
 NOW = datetime(2026, 3, 20, 12, tzinfo=UTC)

@@ -460,7 +460,7 @@ def test_an_evening_nobody_spoke_in_is_not_taken_for_the_one_before(memory: Memo
     question = "what did I say yesterday evening?"
     answer = mine(memory).search(question, now=START + timedelta(days=2))
     assert answer.observations == ()
-    assert answer.notes == ["nothing is remembered of then (2024-05-02 17:00 to 2024-05-02 23:00 UTC)"]
+    assert answer.notes == ["nothing was said from 2024-05-02 17:00 to 2024-05-02 23:00 UTC"]
 
 
 def test_who_asks_what_was_said_at_a_time_is_told_of_that_time_alone(memory: Memory, clock: Clock) -> None:
@@ -477,8 +477,10 @@ def test_who_asks_what_was_said_at_a_time_is_told_of_that_time_alone(memory: Mem
     clock.forward(days=200)
     answer = mine(memory).search("What did I say yesterday?")
     assert (answer.hits, answer.observations, list(answer.facts)) == ((), (), [])
-    assert answer.notes[0].startswith("nothing is remembered of then (")
+    assert answer.notes[0].startswith("nothing was said from ")
     assert len(mine(memory).search("What did we talk about before Monday?").observations) == 2
+    (note,) = mine(memory).search("What did I say before 3 March 2020?").notes
+    assert note == "nothing was said before 2020-03-03 00:00 UTC"
     assert len(mine(memory).search("Where did I take my bike yesterday?").observations) > 0
 
 

@@ -23,7 +23,7 @@ else:
 
 RANDOM_BITS: Final = 74  # of a UUIDv7
 _NAMED: Final = 10  # threads and users an error message names
-_UNTITLED: Final = 1_000  # threads whose words are read for the title they are shown under
+_UNTITLED: Final = 200  # threads whose words are read for the title they are shown under
 _SHOWN: Final = 80  # characters of a user's name in one
 
 
@@ -128,7 +128,7 @@ def _titled(tx: Transaction, title: str) -> Thread:
     threads = tx.threads.list()
     looked_for = title.strip().casefold()
     called = [one for one in threads if one.title and one.title.casefold() == looked_for]
-    if not called and looked_for:  # of what will expire no title counts
+    if not called and looked_for:  # what expires ever is hidden here: there is no clock
         untitled = [one for one in threads[:_UNTITLED] if not one.title]
         shown = listing.titled(tx, untitled, datetime.max.replace(tzinfo=UTC))
         titles = [(one.title or "").casefold() for one in shown]

@@ -1,6 +1,6 @@
 """Time in words: the date terms an observation is indexed under, and the time expressions of a query.
 
-Own regular expressions instead of a date library: a query is read in about 0.1 ms, where `dateparser`'s
+Own regular expressions instead of a date library: a query is read in .1 to .2 ms, where `dateparser`'s
 search takes tens. English and Chinese are read fully; German, Spanish, French, Italian, Portuguese, Dutch and
 Russian by month, weekday and the commonest relative words. Everything is event time.
 """
@@ -310,11 +310,11 @@ def _opened(stretch: TimeRange, opening: str, local: datetime) -> TimeRange:
     if opening == "after" and stretch.end < now:
         return TimeRange(stretch.end, now, "open")
     if opening in {"before", "until"}:
-        return TimeRange(_BEGINNING, stretch.start if opening == "before" else stretch.end, "open")
+        return TimeRange(BEGINNING, stretch.start if opening == "before" else stretch.end, "open")
     return stretch
 
 
-_BEGINNING: Final = datetime(1, 1, 2, tzinfo=UTC)  # a day of room for offsets
+BEGINNING: Final = datetime(1, 1, 2, tzinfo=UTC)  # a day of room for offsets
 _OPENED: Final = frozenset({"between", "from", "since", "从", "自"})
 _OPENINGS: Final = r"(?P<word>between|from|since|after|before|until|从|自)"
 _LEAD: Final = re.compile(_OPENINGS + r"(?:\s+(?:the|in|on))?\s*$")

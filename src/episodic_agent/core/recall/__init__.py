@@ -1,6 +1,7 @@
 """The pure half of recall: reading the query, scoring, fusing, confidence.
 
-`query` reads a question (terms, phrases, people, times, places, order); `bm25` scores words; `fusion` joins
+`query` reads a question (terms, phrases, people, times, places, order); `alone` tells whether it asks for
+nothing else; `bm25` scores words; `fusion` joins
 the four legs with speaker, time, place and strength; `diversity` lets near-duplicates give way; `confidence`
 says whether the question is answered here at all; `policies` names the ways to recall. `seed` is policy
 `seed-003`.
@@ -8,7 +9,8 @@ says whether the question is answered here at all; `policies` names the ways to 
 **Rules of the room.**
 1. Scores are fused, not ranks: each leg is divided by its best value within the query.
 2. Strength is a bounded prior: age takes at most 30 % of a score.
-3. Time, place and order are preferences, never filters; filters are the caller's, applied before.
+3. Time, place and order are preferences; filters are the caller's, applied before. Only where nothing else is
+   asked (`alone`) a place, or the time at which something was said, is one.
 4. The threshold is asked of the calibrated confidence, never of a fused score (I5). What names a place or a
    time proves nothing.
 5. Arrays over some hundred candidates; equal scores are ordered by id, so that both stores answer alike.

@@ -1,29 +1,24 @@
-"""The places a question names, and whether it asks for anything else.
+"""The places a question names.
 
 Known labels are looked for in the question's words, the longest first: folded, by their stems ("in der
-Küche", "на кухне") or written together ("LivingRoom", "living room"). Where nothing else is asked but a time
-("What happened in the kitchen yesterday?") the places themselves are the answer.
+Küche", "на кухне") or written together ("LivingRoom", "living room").
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from episodic_agent.core.language import fold, script, tokens
 from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
-from episodic_agent.core.language.stopwords import stop_words
-from episodic_agent.core.language.timewords import parse_time
-from episodic_agent.data import listed_words, text, texts
+from episodic_agent.data import listed_words
 
 _MOST_WORDS: Final = 8
 _WORD: Final = re.compile(r"[^\W_]+")
 # Where a new word begins inside one: "livingRoom", "Room12".
 _INNER: Final = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
-_KANA: Final = re.compile(r"[\u3040-\u309f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,83 +128,3 @@ def _pieces(word: str, at: int) -> Iterator[tuple[int, int]]:
 
 def _stem(word: str, language: str | None) -> str:
     return next(iter(tokens(word, language)), word)
-
-
-def asks_nothing_else(rest: str, now: datetime, utc_offset: timedelta | None = None) -> bool:
-    """Tell whether a question without its places holds nothing but function words and a time.
-
-    >>> from datetime import UTC
-    >>> now = datetime(2024, 3, 20, tzinfo=UTC)
-    >>> asks_nothing_else("What happened in the        two days ago?", now)
-    True
-    >>> asks_nothing_else("Where did I put the cup in the       ?", now)
-    False
-    """
-    pieces = list(_rest_pieces(rest))
-    for terms in _known_words():
-        odd = [(start, end) for start, end, word in pieces if word not in terms]
-        if all(_is_time(rest, start, end, now, utc_offset) for start, end in odd):
-            return True
-    return False
-
-
-def asks_what_was_said(question: str, now: datetime, utc_offset: timedelta | None = None) -> bool:
-    """Tell whether a question is for nothing but what was said, at a time.
-
-    What happened on Tuesday may be told on Wednesday; what was said on Tuesday was said then.
-
-    >>> from datetime import UTC
-    >>> now = datetime(2024, 3, 20, tzinfo=UTC)
-    >>> asks_what_was_said("What did we talk about yesterday?", now)
-    True
-    >>> asks_what_was_said("What did I say about the rent yesterday?", now)
-    False
-    """
-    pieces = list(_rest_pieces(question))
-    for known, speech in _speech_words():
-        odd = [(start, end) for start, end, word in pieces if word not in known]
-        if any(word in speech for _, _, word in pieces):
-            return all(_is_time(question, start, end, now, utc_offset) for start, end in odd)
-    return False
-
-
-def _rest_pieces(rest: str) -> Iterator[_PlaceWord]:
-    """Yield what is left: words, and characters where words stand together."""
-    for match in _WORD.finditer(rest):
-        if script(match.group()) not in BIGRAM_SCRIPTS:
-            yield _PlaceWord(match.start(), match.end(), fold(match.group()))
-            continue
-        for at, character in enumerate(match.group(), match.start()):
-            if character not in text("recall/places.han") and not _KANA.match(character):
-                yield _PlaceWord(at, at + 1, character)
-
-
-@lru_cache(maxsize=1)
-def _known_words() -> tuple[frozenset[str], ...]:
-    return tuple(
-        stop_words()[language].union(listed_words(f"recall/places.fillers.{language}"))
-        for language in texts("recall/places.fillers")
-    )
-
-
-@lru_cache(maxsize=1)
-def _speech_words() -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
-    """Return by language what a question for what was said is made of, and which of these words say so."""
-    han = frozenset(text("recall/places.speech.han"))
-    by_language = dict(zip(texts("recall/places.fillers"), _known_words(), strict=True))
-    speech = {
-        language: han.union(listed_words(f"recall/places.speech.{language}"))
-        for language in texts("recall/places.speech")
-        if language in by_language
-    }
-    return tuple((by_language[language] | words, words) for language, words in speech.items())
-
-
-def _is_time(text: str, start: int, end: int, now: datetime, utc_offset: timedelta | None) -> bool:
-    """Tell whether a word is part of an expression of time: without it another time is meant.
-
-    Or a figure beside one: the year of a date changes nothing when it is the last such date.
-    """
-    meant = parse_time(text, now, utc_offset)
-    without = text[:start] + " " * (end - start) + text[end:]
-    return parse_time(without, now, utc_offset) != meant or (bool(meant) and text[start:end].isdecimal())

@@ -15,8 +15,9 @@ from typing import Final, TypeAlias
 from episodic_agent.core.language import fold, script, tokens, words
 from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
 from episodic_agent.core.language.timewords import TimeQuery, date_terms, date_words, parse_time
+from episodic_agent.core.recall.alone import asks_nothing_else, asks_what_was_said
 from episodic_agent.core.recall.order import Order, read_order
-from episodic_agent.core.recall.places import Named, asks_nothing_else, asks_what_was_said, read_places
+from episodic_agent.core.recall.places import Named, read_places
 
 _Form: TypeAlias = "tuple[re.Pattern[str], str]"
 Name: TypeAlias = tuple[tuple[str, ...], ...]  # the terms each of its words may be stored under

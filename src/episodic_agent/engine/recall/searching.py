@@ -22,6 +22,7 @@ from episodic_agent.core.chains.filters import EVERYTHING, MetadataFilter
 from episodic_agent.core.context.quoting import quoted
 from episodic_agent.core.context.retrieved import DETAILS, Detail, is_detailed
 from episodic_agent.core.language import words
+from episodic_agent.core.language.timewords import BEGINNING
 from episodic_agent.core.recall.policies import FUSING, SEED_003, policy_name
 from episodic_agent.core.recall.seed import PER_LEG
 from episodic_agent.core.strength.decay import retrievability
@@ -233,8 +234,8 @@ class Recaller:
         gathered = gatherer.gather(asked.filter_, asked.now)
         if not len(gathered.refs):
             nothing = HIDDEN if visibility.drawn else self._nothing(tx.scope)
-            if query.said_alone and options.since is options.until is None:
-                nothing = _silence(asked.filter_)
+            if _of_its_time(query, asked.policy, options):
+                nothing = _silence(asked.filter_, drawn=visibility.drawn)
             return Recall(asked.query.text, (), (), 0.0, [*asked.notes, nothing])
         return self._fused(gatherer, gathered, asked)
 
@@ -448,10 +449,20 @@ def _utc_offset(tx: Transaction, last: datetime) -> timedelta | None:
     return next((timedelta(seconds=offset) for offset in offsets if offset), None)
 
 
-def _silence(bounds: SearchBounds) -> str:
-    """Say that nothing was said in the time a question names."""
+def _of_its_time(query: ranking.Query, policy: str, options: SearchOptions) -> bool:
+    """Tell whether only the times that a question names are asked about.
+
+    What was said yesterday was said yesterday, however well another day answers to the words.
+    """
+    return query.said_alone and policy != SEED_003 and options.since is options.until is None
+
+
+def _silence(bounds: SearchBounds, *, drawn: bool) -> str:
+    """Say that nothing was said in the time a question names, as far as is shown."""
     since, until = f"{bounds.since:%Y-%m-%d %H:%M}", f"{bounds.until:%Y-%m-%d %H:%M}"
-    return f"nothing is remembered of then ({since} to {until} UTC)"
+    when = f"before {until}" if bounds.since == BEGINNING else f"from {since} to {until}"
+    hidden = "; what is suppressed or archived is not looked at" if drawn else ""
+    return f"nothing was said {when} UTC{hidden}"
 
 
 def _by_place(query: ranking.Query, policy: str, options: SearchOptions) -> bool:
@@ -469,8 +480,7 @@ def _asked(
 ) -> _SearchRequest:
     thread = None if options.thread is None else find_thread(tx, options.thread).id
     bounds = SearchBounds(options.since, options.until, thread, options.place)
-    if query.said_alone and policy != SEED_003 and options.since is options.until is None:
-        # what was said yesterday was said yesterday, however well another day answers to the words
+    if _of_its_time(query, policy, options):
         ranges = query.time.ranges
         bounds = replace(bounds, since=min(r.start for r in ranges), until=max(r.end for r in ranges))
     if _by_place(query, policy, options):

@@ -1,0 +1,107 @@
+"""Whether a question asks for nothing but a place, or for nothing but what was said at a time.
+
+Then that is the answer, and no likeness of words: "What happened in the kitchen yesterday?" is answered with
+the kitchen's days, "What did we talk about yesterday?" with yesterday. A question holds nothing else where
+each of its words is a function word, or one that such questions are made of (`data/recall/alone.toml`), or
+part of a time.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Final, NamedTuple
+
+from episodic_agent.core.language import fold, script
+from episodic_agent.core.language.dayparts import without
+from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
+from episodic_agent.core.language.stopwords import stop_words
+from episodic_agent.core.language.timewords import parse_time
+from episodic_agent.data import listed_words, text, texts
+
+_WORD: Final = re.compile(r"[^\W_]+")
+_KANA: Final = re.compile(r"[\u3040-\u309f]")
+
+
+class _Piece(NamedTuple):
+    start: int
+    end: int
+    folded: str
+
+
+def asks_nothing_else(rest: str, now: datetime, utc_offset: timedelta | None = None) -> bool:
+    """Tell whether a question without its places holds nothing but function words and a time.
+
+    >>> from datetime import UTC
+    >>> now = datetime(2024, 3, 20, tzinfo=UTC)
+    >>> asks_nothing_else("What happened in the        two days ago?", now)
+    True
+    >>> asks_nothing_else("Where did I put the cup in the       ?", now)
+    False
+    """
+    pieces = list(_pieces(rest))
+    return any(_holds_only(rest, pieces, known, now, utc_offset) for known in _fillers().values())
+
+
+def asks_what_was_said(question: str, now: datetime, utc_offset: timedelta | None = None) -> bool:
+    """Tell whether a question is for nothing but what was said, at a time.
+
+    What happened on Tuesday may be told on Wednesday; what was said on Tuesday was said then.
+
+    >>> from datetime import UTC
+    >>> now = datetime(2024, 3, 20, tzinfo=UTC)
+    >>> asks_what_was_said("What did we talk about yesterday?", now)
+    True
+    >>> asks_what_was_said("What did I say about the rent yesterday?", now)
+    False
+    """
+    pieces = list(_pieces(question))
+    return any(
+        any(piece.folded in speech for piece in pieces)
+        and _holds_only(question, pieces, _fillers()[language] | speech, now, utc_offset)
+        for language, speech in _speech().items()
+    )
+
+
+def _holds_only(
+    question: str, pieces: list[_Piece], known: frozenset[str], now: datetime, utc_offset: timedelta | None
+) -> bool:
+    odd = [piece for piece in pieces if piece.folded not in known]
+    return all(_is_time(question, piece, now, utc_offset) for piece in odd)
+
+
+def _pieces(question: str) -> Iterator[_Piece]:
+    """Yield words, and characters where words stand together, without those that only join."""
+    for match in _WORD.finditer(question):
+        if script(match.group()) not in BIGRAM_SCRIPTS:
+            yield _Piece(match.start(), match.end(), fold(match.group()))
+            continue
+        for at, character in enumerate(match.group(), match.start()):
+            if character not in text("recall/alone.han") and not _KANA.match(character):
+                yield _Piece(at, at + 1, character)
+
+
+@cache
+def _fillers() -> Mapping[str, frozenset[str]]:
+    """Return by language what a question for a place or a time is made of."""
+    languages = texts("recall/alone.fillers")
+    return {one: stop_words()[one].union(listed_words(f"recall/alone.fillers.{one}")) for one in languages}
+
+
+@cache
+def _speech() -> Mapping[str, frozenset[str]]:
+    """Return by language the words of which one stands in a question for what was said."""
+    han = frozenset(text("recall/alone.spoken_han"))
+    return {
+        one: han.union(listed_words(f"recall/alone.speech.{one}")) for one in texts("recall/alone.speech")
+    }
+
+
+def _is_time(question: str, piece: _Piece, now: datetime, utc_offset: timedelta | None) -> bool:
+    """Tell whether a word is part of an expression of time: without it another time is meant.
+
+    Or a figure beside one: the year of a date changes nothing when it is the last such date.
+    """
+    meant = parse_time(question, now, utc_offset)
+    other = parse_time(without(question, [(piece.start, piece.end)]), now, utc_offset)
+    return other != meant or (bool(meant) and question[piece.start : piece.end].isdecimal())
