@@ -473,11 +473,13 @@ def test_who_asks_what_was_said_at_a_time_is_told_of_that_time_alone(memory: Mem
         answer = mine(memory).search(question)
         texts = [hit.observation.text for hit in answer.observations]
         assert texts == ["The school begins at eight now."], question
+        assert answer.confidence > 0.9
         assert [hit.fact.fact for hit in answer.facts if "Graz" in hit.fact.fact] == []
     clock.forward(days=200)
     answer = mine(memory).search("What did I say yesterday?")
     assert (answer.hits, answer.observations, list(answer.facts)) == ((), (), [])
     assert answer.notes[0].startswith("nothing was said from ")
+    assert str(answer) == answer.notes[0]
     assert len(mine(memory).search("What did we talk about before Monday?").observations) == 2
     (note,) = mine(memory).search("What did I say before 3 March 2020?").notes
     assert note == "nothing was said before 2020-03-03 00:00 UTC"

@@ -166,8 +166,15 @@ class Recall:
             lines.append(f"{sure}: {hit.start_at:%Y-%m-%d} {clipped(hit.heading, LONGEST_QUOTE)}")
             lines += [f"   {proof.quoted(self.query)}" for proof in hit.evidence[:1]]
         if not self.hits:
-            lines.append(NO_EPISODE if self.facts else NOTHING)
+            lines.append(self._nothing)
         return visible("\n".join(lines))
+
+    @property
+    def _nothing(self) -> str:
+        """Say that no episode answers; what is lacking, where that is no matter of degree."""
+        if self.facts:
+            return NO_EPISODE
+        return next((note for note in self.notes[-1:] if not note.startswith(NOTHING)), NOTHING)
 
     def _repr_html_(self) -> str:
         """Show what answers in a notebook: facts, then episodes with the messages that prove them."""
@@ -180,7 +187,7 @@ class Recall:
             )
             for hit in self.hits
         ]
-        beside = "" if shown else NO_EPISODE if facts else NOTHING
+        beside = "" if shown else self._nothing
         return as_card(self.query, beside, facts, inside=shown)
 
 

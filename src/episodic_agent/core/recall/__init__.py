@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         Confidence,
         Signs,
         assess,
+        certain,
         support,
         surprise_at_strangers,
     )
@@ -69,7 +70,8 @@ else:
             "bm25": "ceiling idf kept_terms scores term_score term_weight",
             "candidates": "Candidates EpisodeArrays no_episodes",
             "confidence": (
-                "ABSTENTION_THRESHOLD CALIBRATED_FOR Confidence Signs assess support surprise_at_strangers"
+                "ABSTENTION_THRESHOLD CALIBRATED_FOR Confidence Signs assess certain support"
+                " surprise_at_strangers"
             ),
             "diversity": "NEAR_DUPLICATE diversify",
             "fusion": (
@@ -104,6 +106,7 @@ __all__ = [
     "analyse",
     "assess",
     "ceiling",
+    "certain",
     "diversify",
     "fuse",
     "fuse_episodes",

@@ -166,6 +166,12 @@ def assess(
     return Confidence(answerable, answerable / (1 + np.exp(-(bias + by_rank * np.log(ranks)))))
 
 
+def certain(count: int) -> Confidence:
+    """Return the confidence in so many candidates that are what is asked for: all that was said then."""
+    answerable = support(Signs(held=1.0))
+    return Confidence(answerable, np.full(count, answerable))
+
+
 def _read(
     query: Query,
     candidates: Candidates,

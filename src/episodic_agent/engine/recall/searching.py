@@ -350,6 +350,8 @@ class Recaller:
             # a window of time is a part of the question; a conversation or a channel may be all there is
             filtered=policy.measured and (options.since is not None or options.until is not None),
         )
+        if _of_its_time(query, asked.policy, options):
+            trust = ranking.certain(len(candidates))
         order = self._diverse(gatherer, gathered, observations.order, policy, share=share)
         chosen = order[: options.observations].tolist()
         rows = fused.order[: options.limit].tolist()
