@@ -395,6 +395,23 @@ def test_a_correction_is_told_although_its_words_stand_apart_in_others() -> None
     assert told.count("reacts to penicillin") == 1  # the fact says it
 
 
+def test_what_may_have_been_changed_is_told_with_what_changed_it_or_not_at_all() -> None:
+    def line(text: str, seq: int, worth: float, *corrected_by: int) -> QuotedText:
+        spots = tuple((PART, later) for later in corrected_by)
+        kind, block = LineKind.RECALLED, Block.BEFORE
+        return QuotedText(block, kind, text, PART, None, seq, seq, TEN, worth, corrected_by=spots)
+
+    older, newer = "The movers come on Thursday the 26th", "They wrote that they can only come on Saturday"
+    question = "When do they come?"
+    lines = [line(older, 1, 2.0, 2), line(newer, 2, 2.1)]
+    assert [item.first_seq for item in tell(question, lines, max_tokens=200).items] == [1, 2]
+    size = next(n for n in range(5, 200) if newer in tell(question, lines, max_tokens=n).text)
+    assert older not in tell(question, lines, max_tokens=size).text
+    alone = tell(question, [line(older, 1, 2.0)], max_tokens=size).text
+    assert older in alone  # there was room for it
+    assert all(older not in tell(question, lines, max_tokens=n).text for n in range(5, size))
+
+
 def test_words_keep_their_brackets_and_cannot_pass_for_an_answer() -> None:
     def line(text: str, seq: int, **more: object) -> QuotedText:
         return QuotedText(Block.HERE, LineKind.PAIR, text, PART, None, seq, seq, TEN, 1.0, **more)  # type: ignore[arg-type]

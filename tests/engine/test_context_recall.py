@@ -242,3 +242,19 @@ def test_what_was_said_stands_under_the_day_it_was_lived_on(memory: Memory) -> N
     mine(memory).add("Biscuit ate a whole bar of chocolate", timestamp=evening)
     told = mine(memory).context("When did Biscuit eat chocolate?", at="2024-05-01T12:00:00Z").text
     assert "2024-03-09\n" in told
+
+
+@pytest.mark.parametrize("max_tokens", [60, 150, 800])
+def test_hearsay_is_not_told_without_the_denial(open_memory: OpenMemory, max_tokens: int) -> None:
+    memory = open_memory(policy="default", embedder="none")
+    talk(memory, 0, ("My friend Carla says that Pichler wants to sell the house next year.", "I see."))
+    for day in range(1, 9):
+        talk(memory, day, *((text, "I see.") for text in IDLE[day % 3 :: 3]))
+    talk(memory, 9, ("I asked him about selling. It's not true, he doesn't want to sell.", "I see."))
+    for day in range(10, 19):
+        talk(memory, day, *((text, "I see.") for text in IDLE[day % 3 :: 3]))
+    question = "Is Pichler going to sell the house next year?"
+    text = mine(memory).context(question, at=at(20), max_tokens=max_tokens).text
+    assert "he doesn't want to sell" in text
+    if max_tokens > 60:
+        assert "Carla says that Pichler wants to sell" in text  # it is likely, not sure, that this is over

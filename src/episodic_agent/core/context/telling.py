@@ -30,7 +30,7 @@ from datetime import datetime
 from enum import IntEnum
 from functools import lru_cache
 from math import log
-from typing import Final
+from typing import Final, TypeAlias
 from uuid import UUID
 
 from episodic_agent.core.context.frames import ContextPhrases, frame_for
@@ -55,6 +55,10 @@ _NAME: Final = 40  # characters of a speaker's name
 _TITLE: Final = 80  # characters of the title of what is gone on from
 _MESSAGE_SHARE: Final = 0.5  # of the budget, for a message that does not fit anyway
 _SAID_BEFORE: Final = 0.9  # share of a text's terms that a fact holds: it adds nothing
+
+
+Spot: TypeAlias = tuple[UUID, int]
+"""Where a text begins: its thread and its first seq."""
 
 
 class Block(IntEnum):
@@ -82,7 +86,8 @@ class QuotedText:
     `speaker` is "" for the user; a `reply` is an answer, and stands in brackets behind what it answers where
     both are told, under a name ("assistant", "tool") that no quoted text can begin a line with. `worth` is in
     log-odds as `relevances` gives them, for every block on the same scale. `sitting` tells which stretch of
-    talk it is of; `quotation` a fact that stands in its speaker's own words.
+    talk it is of; `quotation` a fact that stands in its speaker's own words. `corrected_by` are texts that
+    may have changed it: it is told with them or not at all.
     """
 
     block: Block
@@ -98,6 +103,12 @@ class QuotedText:
     reply: bool = False
     sitting: int = 0
     quotation: bool = False
+    corrected_by: tuple[Spot, ...] = ()
+
+    @property
+    def spot(self) -> Spot:
+        """Return where it begins."""
+        return self.thread_id, self.first_seq
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,11 +241,14 @@ def _chosen(
     taken: list[QuotedText] = []
     headed: set[object] = set()
     seen: set[tuple[Block, str]] = set()
+    no_room: set[Spot] = set()
     for quote in order:
         if quote.block is Block.BEFORE and quote.worth < least:
             continue
+        if any(spot in no_room for spot in quote.corrected_by):
+            continue
         text = _trimmed(quote, message, frame)
-        terms = _terms(text)
+        terms = terms_of(text)
         text = f"{text} ({_date(quote)})" if dated and text and quote.block is Block.KNOWN else text
         if (quote.block, text) in seen or (quote.block is Block.BEFORE and _is_told(text, terms, taken)):
             continue
@@ -244,6 +258,7 @@ def _chosen(
         fresh = [head for key, head in heads.items() if key not in headed]
         cost = tenths(f"- {_speaker(quote)}{text}") + sum(map(tenths, fresh))
         if not text or cost > min(room, left.get(quote.block, room)):
+            no_room.add(quote.spot)
             continue
         headed.update(heads)
         room -= cost
@@ -261,7 +276,7 @@ def _is_told(text: str, terms: frozenset[str], taken: Sequence[QuotedText]) -> b
     """
     return bool(terms) and any(
         text in other.text
-        or (other.block is Block.KNOWN and len(terms & _terms(other.text)) >= _SAID_BEFORE * len(terms))
+        or (other.block is Block.KNOWN and len(terms & terms_of(other.text)) >= _SAID_BEFORE * len(terms))
         for other in taken
     )
 
@@ -285,7 +300,8 @@ def _shown(text: str) -> str:
 
 
 @lru_cache(maxsize=8_192)
-def _terms(text: str) -> frozenset[str]:
+def terms_of(text: str) -> frozenset[str]:
+    """Return the words a text is compared by."""
     return frozenset(tokens(text))
 
 

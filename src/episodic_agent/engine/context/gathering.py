@@ -47,7 +47,7 @@ AGENT: Final = "agent"
 SEVERAL: Final = 2  # people, of whom each is named
 _SKIPS: Final = 24  # messages between two candidates of one sitting
 _FIGURE: Final = re.compile(r"\d")
-_QUESTION_MARKS: Final = ("?", "？", "؟")
+QUESTION_MARKS: Final = ("?", "？", "؟")
 _LINKED, _MAYBE, _CHOSEN = 0.7, 0.3, 1.0  # log-odds that a link adds
 Floats = npt.NDArray[np.float64]
 
@@ -367,7 +367,7 @@ def _seen(
         tokens=np.array([estimate(item.text) for item in texts], np.float64),
         replies=np.array(replies, np.float64),
         tools=np.array([item.kind is Kind.TOOL for item in texts], np.float64),
-        asks=np.array([any(mark in item.text for mark in _QUESTION_MARKS) for item in texts], np.float64),
+        asks=np.array([any(mark in item.text for mark in QUESTION_MARKS) for item in texts], np.float64),
         figures=np.array([_FIGURE.search(item.text) is not None for item in texts], np.float64),
         same_speaker=np.array([item.actor == speaker for item in texts], np.float64),
         links=links,

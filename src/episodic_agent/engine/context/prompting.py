@@ -27,6 +27,7 @@ from episodic_agent.core.skills import SkillState, present_confidence
 from episodic_agent.core.skills.requests import fit
 from episodic_agent.core.threads import is_reply
 from episodic_agent.engine.chains.ancestry import parents_above
+from episodic_agent.engine.context.correcting import with_corrections
 from episodic_agent.engine.context.gathering import (
     SEVERAL,
     Situation,
@@ -116,6 +117,8 @@ def prompt(
         facts = _bearing(facts, earlier)
     session = _session(tx, deps, current, visibility, [item.text for item in here])
     earlier = _not_replaced(tx, current, earlier, stored)
+    if policy == RIVALS:
+        facts, earlier = with_corrections(tx, deps, facts, earlier, stored)
     skills = _skills(tx, deps, current, visibility)
     lines = [*facts, *skills, *session, *here, *earlier]
     asked = [item.text for item in current.before if not is_reply(item)]
