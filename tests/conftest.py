@@ -2,6 +2,7 @@
 
 import gc
 import json
+import linecache
 import os
 import shutil
 import sys
@@ -71,10 +72,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Let the collector pass over thousands of tests that live as long as the process: no garbage is there."""
+    """Let the collector pass over thousands of tests that live as long as the process: no garbage is there.
+
+    Nor are the lines of the modules kept that doctests were collected from: each doctest would ask again
+    whether any of those files has changed.
+    """
     gc.enable()
     gc.collect()
     gc.freeze()
+    linecache.clearcache()
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -82,14 +82,15 @@ def test_a_file_is_imported_after_the_answer_and_any_process_tells_how_it_stands
 
 
 def test_an_import_under_way_tells_how_much_it_has_read(client: TestClient) -> None:
-    chat = json.dumps([{"role": "user", "content": f"The kettle broke, {n}"} for n in range(3000)]).encode()
+    chat = json.dumps([{"role": "user", "content": f"The kettle broke, {n}"} for n in range(1000)]).encode()
     asked = {"name": "chat.json", "wait": False}
     where = client.post("/v1/users/ana/import", params=asked, content=chat).headers["location"]
     told = []
     while (answer := client.get(where).json())["state"] == "running":
         told += [answer["counts"]["observations"]] if answer["counts"] else []
+        time.sleep(0.01)  # who asks without a pause takes the time of what it asks about
     assert told == sorted(told)
-    assert 0 < told[0] <= answer["counts"]["observations"] == 3000
+    assert 0 < told[0] <= answer["counts"]["observations"] == 1000
 
 
 def test_a_file_nobody_can_read_makes_a_failed_operation_that_says_why(client: TestClient) -> None:
@@ -189,7 +190,7 @@ def test_an_import_is_its_users_own_and_known_for_a_day(
 @pytest.mark.skipif(sys.platform == "win32", reason="nobody tells there whether a process lives")
 def test_who_dies_while_importing_is_told_and_the_file_sent_again_adds_the_rest(tmp_path: Path) -> None:
     path, chat = tmp_path / "memory.db", tmp_path / "chat.jsonl"
-    chat.write_text("".join(f'{{"role": "user", "content": "line {n}"}}\n' for n in range(4000)))
+    chat.write_text("".join(f'{{"role": "user", "content": "line {n}"}}\n' for n in range(2000)))
     child = subprocess.run(
         [sys.executable, "-c", DIES, str(path), str(chat)], capture_output=True, text=True, check=False
     )
@@ -199,9 +200,9 @@ def test_who_dies_while_importing_is_told_and_the_file_sent_again_adds_the_rest(
         operation = ana.jobs.operation(child.stdout.strip())
         assert (operation.state, operation.error) == ("failed", imports._GONE)
         stored = ana.stats().observations
-        assert 0 < stored < 4000
+        assert 0 < stored < 2000
         report = ana.import_file(chat)
-        assert (report.added, report.duplicates) == (4000 - stored, stored)
+        assert (report.added, report.duplicates) == (2000 - stored, stored)
 
 
 def test_a_process_imports_so_many_files_and_no_more(opened: Callable[[], Memory], tmp_path: Path) -> None:

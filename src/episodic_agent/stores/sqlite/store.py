@@ -2,9 +2,9 @@
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import date, datetime, timedelta
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -297,11 +297,8 @@ class SqliteStore:
         texts = [str(line) for (line,) in rows(db, "PRAGMA integrity_check") if line != "ok"]
         broken = rows(db, "PRAGMA foreign_key_check")
         texts += [f"{table} row {number} points to a missing {parent}" for table, number, parent, _ in broken]
-        fresh = apsw.Connection(":memory:")
-        migrate(fresh, MEMORY, self._migrations)
-        if schema_checksum(fresh) != schema_checksum(db):
+        if _checksum_made_by(tuple(self._migrations)) != schema_checksum(db):
             texts.append("the schema was changed by hand; it is not what the migrations made")
-        fresh.close()
         return texts
 
     def close(self) -> None:
@@ -309,6 +306,14 @@ class SqliteStore:
         self._connections.close()
         if self._folder is not None:
             self._folder.cleanup()
+
+
+@cache  # a process examines many files of one schema: making it is most of examining a small file
+def _checksum_made_by(migrations: tuple[Migration, ...]) -> str:
+    """Return the checksum of the schema that migrations make of an empty file."""
+    with closing(apsw.Connection(MEMORY)) as fresh:
+        migrate(fresh, MEMORY, migrations)
+        return schema_checksum(fresh)
 
 
 def _read_ends(db: apsw.Connection, path: Path) -> None:
