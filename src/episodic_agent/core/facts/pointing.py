@@ -52,10 +52,10 @@ def _points(statement: str, line: str, language: str) -> bool:
     answers = _any("answers", language).match(line) and _ENDS_A_WORD.match(statement)
     if answers and not has_cue(statement, "self"):
         return True
-    found = _any("pronouns", language).search(plain)
-    if found is None:
+    pronoun = _any("pronouns", language).search(plain)
+    if pronoun is None:
         return False
-    before = plain[: found.start() + 1]
+    before = plain[: pronoun.start() + 1]
     return not (_any("naming", language).search(before) or _names(statement, language, before))
 
 

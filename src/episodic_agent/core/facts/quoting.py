@@ -82,8 +82,8 @@ def told_as(speaker: str, words: str, lead: str = "") -> str:
     >>> told_as("Ana", "Her name is Eva.", "I have a sister.")
     'Ana: "I have a sister. … Her name is Eva."'
     """
-    said = [_SPACES.sub(" ", one).strip() for one in (lead, words)]
-    return f'{speaker}: "{" … ".join(filter(None, said))}"'
+    pieces = [_SPACES.sub(" ", one).strip() for one in (lead, words)]
+    return f'{speaker}: "{" … ".join(filter(None, pieces))}"'
 
 
 def is_quotation(fact: Fact) -> bool:
@@ -157,12 +157,12 @@ def says_nothing(words: str) -> bool:
 
 def _lead(statement: Statement, start: int) -> tuple[Statement, int, int] | None:
     """Return the nearest words before in the same sitting that stand by themselves, and whose they are."""
-    for one in (statement, *reversed(statement.earlier)):
-        places = parts_of(one.text, one.language)
-        for begin, end in reversed([place for place in places if one is not statement or place[1] <= start]):
-            words = one.text[begin:end]
-            if len(keywords(words)) >= _NAMES and not points_back(words):
-                return one, begin, end
+    for source in (statement, *reversed(statement.earlier)):
+        for begin, end in reversed(parts_of(source.text, source.language)):
+            words = source.text[begin:end]
+            is_before = source is not statement or end <= start
+            if is_before and len(keywords(words)) >= _NAMES and not points_back(words):
+                return source, begin, end
     return None
 
 

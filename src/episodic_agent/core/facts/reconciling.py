@@ -122,8 +122,8 @@ def identity_of(candidate: FactCandidate) -> UUID:
 
 def marks(fact: Fact) -> frozenset[tuple[UUID, str]]:
     """Return what a fact's evidence is recognised by: the observation, and a hash of the reading."""
-    told = (one for one in fact.evidence if one.leads_to is None)
-    return frozenset((one.observation_id, _mark(fact.subject, fact.attribute, one)) for one in told)
+    proofs = (one for one in fact.evidence if one.leads_to is None)
+    return frozenset((one.observation_id, _mark(fact.subject, fact.attribute, one)) for one in proofs)
 
 
 def mark_of(candidate: FactCandidate) -> tuple[UUID, str]:
@@ -264,8 +264,8 @@ def _unrolled(fact: Fact) -> list[_Claim]:
 
 def _in_hand(fact: Fact) -> FactEvidence:
     """Return the words of an edited fact, in the place of the earliest it rests on: it stands there again."""
-    told = [one for one in fact.evidence if one.leads_to is None]
-    first = min(told, key=lambda one: (one.ended_by is not None, *one.order))
+    proofs = [one for one in fact.evidence if one.leads_to is None]
+    first = min(proofs, key=lambda one: (one.ended_by is not None, *one.order))
     return replace(
         first, fact=fact.fact, value=fact.value, valid_at=fact.valid_at, corrects=False, ended_by=None
     )
@@ -374,8 +374,8 @@ def _facts(runs: Sequence[_Run], before: Sequence[Fact]) -> list[Fact]:
 def _fact(run: _Run) -> Fact:
     first, by = run.first, run.by.id if isinstance(run.by, _Run) else run.by
     hands = [claim.fixed for claim in run.claims if claim.fixed]
-    said = [claim for claim in run.claims if claim.fixed is None]
-    spoken_evidence = tuple(one for claim in said for one in (*claim.lead, claim.evidence))
+    spoken = [claim for claim in run.claims if claim.fixed is None]
+    spoken_evidence = tuple(one for claim in spoken for one in (*claim.lead, claim.evidence))
     if hands:
         return replace(
             hands[0],

@@ -183,9 +183,9 @@ def statements_of(
 def _one_sitting(earlier: Sequence[Statement], at: datetime) -> tuple[Statement, ...]:
     """Return the last of what somebody said before a moment with no long silence between."""
     here: list[Statement] = []
-    for one in reversed(earlier[-MOST_EARLIER:]):
-        if at - one.at > SITTING:
+    for statement in reversed(earlier[-MOST_EARLIER:]):
+        if at - statement.at > SITTING:
             break
-        here.append(one)
-        at = one.at
+        here.append(statement)
+        at = statement.at
     return tuple(reversed(here))
