@@ -85,6 +85,24 @@ def test_an_import_into_an_empty_memory_gives_an_equal_one(
     assert [f for f in other.doctor() if f.severity == "error"] == []
 
 
+def test_a_fact_takes_the_words_it_points_to_along(
+    open_memory: OpenMemory, tmp_path: Path, clock: Clock
+) -> None:
+    source, other = (open_memory(tmp_path / f"{name}.db") for name in ("source", "other"))
+    for text in ("My neighbour is called Ines.", "His cat is called Momo."):
+        clock.forward(minutes=1)
+        mine(source).add(text, thread="talk")
+        mine(source).flush()
+    other.user("default").import_file(write(source, tmp_path / "export.jsonl", "default"))
+    assert body(other, "default") == body(source, "default")
+    (cat,) = [card for card in mine(other).facts.list() if "Momo" in card.fact.value]
+    assert [q.text for q in mine(other).facts.get(cat.id).quotes] == [
+        "My neighbour is called Ines.",
+        "His cat is called Momo.",
+    ]
+    assert mine(other).facts.get(cat.id).quotes[0].said_at < cat.fact.telling[0].said_at
+
+
 def test_two_who_import_one_export_at_once_leave_it_there_once(
     open_memory: OpenMemory, url: str, tmp_path: Path
 ) -> None:

@@ -299,3 +299,32 @@ def test_what_a_model_makes_of_a_fact_that_is_erased_meanwhile_is_not_learned(ur
         assert everywhere(url, SECRET) == []
         mine(memory).facts.consolidate()
         assert {card.fact.fact for card in mine(memory).facts.list()} == {"The code is a newer code"}
+
+
+@pytest.mark.parametrize("erased", [0, 1])
+def test_a_fact_goes_with_the_words_it_points_to(
+    open_memory: OpenMemory, clock: Clock, url: str, erased: int
+) -> None:
+    memory = open_memory()
+    for text in ("My neighbour is called Brackmoor.", "His cat is called Quillmere."):
+        clock.now += timedelta(minutes=1)
+        mine(memory).add(text, thread="talk")
+    mine(memory).flush()
+    facts = {card.fact.value: card for card in mine(memory).facts.list()}
+    cat = facts["His cat is called Quillmere."]
+    assert cat.fact.fact.endswith('"My neighbour is called Brackmoor. … His cat is called Quillmere."')
+    assert len(mine(memory).facts.get(cat.id).quotes) == 2
+    assert [f.message for f in memory.doctor() if f.severity == "error"] == []
+    mine(memory).erase(observation=cat.fact.evidence[erased].observation_id)
+    assert known(memory) == ({"My neighbour is called Brackmoor."} if erased else set())
+    assert everywhere(url, ("brackmoor", "quillmere")[erased]) == []
+    assert [f.message for f in memory.doctor() if f.severity == "error"] == []
+
+
+def test_words_of_another_sitting_lead_to_nothing(open_memory: OpenMemory, clock: Clock) -> None:
+    memory = open_memory()
+    for text in ("My neighbour is called Brackmoor.", "His cat is called Quillmere."):
+        mine(memory).add(text, thread="talk")
+        mine(memory).flush()
+        clock.now += timedelta(hours=5)
+    assert known(memory) == {"My neighbour is called Brackmoor."}

@@ -1,6 +1,6 @@
 """What a fact is: a lasting statement about somebody, when it held, and the words that prove it."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -30,7 +30,8 @@ class Statement:
     `at` is event time, aware; `utc_offset` in seconds tells the local day. `dated` is False where the time is
     only assumed: relative times ("last May") then ground nothing. `language` is an ISO 639-1 code, guessed
     when it is None. `before` is what was said just before it, "" for nothing; `share` in (0, 1) that of what
-    lasts in the talk before, one half where nobody has heard it, None where it decides nothing.
+    lasts in the talk before, one half where nobody has heard it, None where it decides nothing. `earlier` is
+    what the same speaker said before it in the same sitting, the last of it last.
     """
 
     text: str
@@ -44,6 +45,7 @@ class Statement:
     learned_at: datetime | None = None
     before: str = ""
     share: float | None = 0.5
+    earlier: tuple["Statement", ...] = ()
 
 
 def _until(at: datetime | None) -> str:
@@ -56,7 +58,8 @@ class FactEvidence:
 
     `said_at` is when it was said, `valid_at` since when it is so (both event time), `learned_at` when the
     memory took it in (record time). `corrects` marks words that call an earlier value an error, not a change.
-    With `ended_by` the words do not tell the fact but end it: that fact took its place.
+    With `ended_by` the words do not tell the fact but end it: that fact took its place. With `leads_to` they
+    do not tell it either: they stand before what was said in that observation, which points to them.
     """
 
     observation_id: UUID
@@ -71,6 +74,7 @@ class FactEvidence:
     confidence: float = 1.0
     corrects: bool = False
     ended_by: UUID | None = None
+    leads_to: UUID | None = None
 
     def __repr__(self) -> str:
         return described(self, self.fact, self.said_at)
@@ -85,7 +89,8 @@ class FactEvidence:
 class FactCandidate:
     """A fact as one statement gives it, not yet weighed against what is known.
 
-    `holds` is False for what is said not to be so, or no longer so.
+    `holds` is False for what is said not to be so, or no longer so. `lead` are the words before it that it
+    points to, where it says nothing by itself.
     """
 
     subject: str
@@ -95,6 +100,7 @@ class FactCandidate:
     evidence: FactEvidence
     holds: bool = True
     keywords: tuple[str, ...] = ()
+    lead: FactEvidence | None = None
 
     @property
     def fact(self) -> str:
@@ -149,8 +155,14 @@ class Fact:
 
     @property
     def telling(self) -> tuple[FactEvidence, ...]:
-        """Return the evidence that says it, without the words that ended it."""
-        return tuple(one for one in self.evidence if one.ended_by is None)
+        """Return the evidence that says it, without the words that ended it or that lead to it."""
+        return tuple(one for one in self.evidence if one.ended_by is None and one.leads_to is None)
+
+    def left_without(self, gone: Container[UUID]) -> tuple[FactEvidence, ...]:
+        """Return the evidence that is left without some observations: what points to them goes with them."""
+        left = [one for one in self.evidence if one.observation_id not in gone and one.leads_to not in gone]
+        lost = {(one.leads_to, one.fact) for one in self.evidence if one.leads_to and one not in left}
+        return tuple(one for one in left if (one.observation_id, one.fact) not in lost)
 
     def held_at(self, moment: datetime) -> bool:
         """Say whether the fact held at a moment of event time."""

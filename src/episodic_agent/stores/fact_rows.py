@@ -114,13 +114,15 @@ def evidence_columns(evidence: FactEvidence) -> tuple[bytes, str]:
     }
     if evidence.ended_by is not None:
         body["ended_by"] = evidence.ended_by.hex
+    if evidence.leads_to is not None:
+        body["leads_to"] = evidence.leads_to.hex
     return evidence.observation_id.bytes, to_json(body)
 
 
 def evidence_of(observation: bytes, text: str) -> FactEvidence:
     """Undo `evidence_columns`."""
     body = from_json(text)
-    by = body.get("ended_by")
+    by, to = body.get("ended_by"), body.get("leads_to")
     return FactEvidence(
         observation_id=UUID(bytes=bytes(observation)),
         start=body["start"],
@@ -134,6 +136,7 @@ def evidence_of(observation: bytes, text: str) -> FactEvidence:
         confidence=body["confidence"],
         corrects=body["corrects"],
         ended_by=None if by is None else UUID(hex=by),
+        leads_to=None if to is None else UUID(hex=to),
     )
 
 

@@ -15,7 +15,9 @@ from datetime import datetime, timedelta
 from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import Final
+from uuid import UUID
 
+from episodic_agent.core.facts.pointing import points_back
 from episodic_agent.core.facts.replacing import JudgedStatement, likelihood, threshold
 from episodic_agent.core.facts.slots import STATED, keywords, match_key
 from episodic_agent.core.facts.speakers import speaker_of
@@ -26,11 +28,13 @@ from episodic_agent.data import phrases
 from episodic_agent.schemas import Vector
 from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvidence, Statement
 
-VERSION: Final = "facts-4"
+VERSION: Final = "facts-5"
 LIKELY: Final = 0.5  # from which a statement is believed to last
 MAY_CHANGE: Final = 0.5  # from which words may tell of a change of others
 WORTH_A_DOUBT: Final = 0.25  # and from which one about what a person must not eat or has to take is
 WORTH_A_VECTOR: Final = 0.1  # by words alone: what lies below no vector lifts to a fact
+_NAMES: Final = 3  # terms that words have at least which say what others point to
+_ENOUGH: Final = 5  # and those that say something themselves, whatever they point to
 _AFTER: Final = frozenset({"beri"})  # words for "since" that stand behind the time, in Latin letters
 # Stems of words for being harmed by what they name: they are shared by any two such things.
 _HARMED_BY: Final = (
@@ -63,14 +67,23 @@ class Quotation:
     candidate: FactCandidate
     vector: Vector | None = None
 
+    @property
+    def rests_on(self) -> frozenset[UUID]:
+        """Return the observations whose words it holds."""
+        proofs = (self.candidate.evidence, self.candidate.lead)
+        return frozenset(one.observation_id for one in proofs if one is not None)
 
-def told_as(speaker: str, words: str) -> str:
-    """Return a quotation as a fact is told.
+
+def told_as(speaker: str, words: str, lead: str = "") -> str:
+    """Return a quotation as a fact is told, after the words before it that it points to.
 
     >>> told_as("Ana", "I'm vegetarian.")
     'Ana: "I\\'m vegetarian."'
+    >>> told_as("Ana", "Her name is Eva.", "I have a sister.")
+    'Ana: "I have a sister. … Her name is Eva."'
     """
-    return f'{speaker}: "{_SPACES.sub(" ", words).strip()}"'
+    pieces = [_SPACES.sub(" ", one).strip() for one in (lead, words)]
+    return f'{speaker}: "{" … ".join(filter(None, pieces))}"'
 
 
 def is_quotation(fact: Fact) -> bool:
@@ -124,9 +137,33 @@ def quotations(statements: Sequence[Statement], meaning: Meaning | None = None) 
         vector = None if vectors is None else vectors[place]
         before = statement.before if not statement.text[:start].strip() else ""
         chance, category = judged(texts[place], before, vector, _share(statement, texts[place]))
-        if chance >= _least(texts[place]):
-            result.append(Quotation(_candidate(statement, start, end, chance, category), vector))
+        if chance < _least(texts[place]):
+            continue
+        lead = _lead(statement, start) if points_back(texts[place]) else None
+        if lead is None and says_nothing(texts[place]):
+            continue
+        result.append(Quotation(_candidate(statement, start, end, chance, category, lead), vector))
     return result
+
+
+def says_nothing(words: str) -> bool:
+    """Tell whether words are no fact without those they point to: few, and not about what may harm.
+
+    >>> says_nothing("Same dates, 11 to 25 July."), says_nothing("She is allergic to eggs.")
+    (True, False)
+    """
+    return points_back(words) and len(keywords(words)) < _ENOUGH and not has_cue(words, "care")
+
+
+def _lead(statement: Statement, start: int) -> tuple[Statement, int, int] | None:
+    """Return the nearest words before in the same sitting that stand by themselves, and whose they are."""
+    for source in (statement, *reversed(statement.earlier)):
+        for begin, end in reversed(parts_of(source.text, source.language)):
+            words = source.text[begin:end]
+            is_before = source is not statement or end <= start
+            if is_before and len(keywords(words)) >= _NAMES and not points_back(words):
+                return source, begin, end
+    return None
 
 
 def _least(words: str) -> float:
@@ -176,7 +213,7 @@ def in_its_matter(quotation: Quotation, known: Sequence[KnownFact]) -> FactCandi
         if other.fact.attribute.startswith(STATED) and fold(other.fact.subject) == fold(candidate.subject)
     ]
     for other in mine:
-        places = {(proof.observation_id, proof.start) for proof in other.fact.evidence}
+        places = {(proof.observation_id, proof.start) for proof in other.fact.telling}
         again = match_key(STATED, other.fact.value) == match_key(STATED, candidate.value)
         if (evidence.observation_id, evidence.start) in places or again:
             return _after_what_it_ends(candidate, other.fact.attribute, mine)
@@ -186,8 +223,8 @@ def in_its_matter(quotation: Quotation, known: Sequence[KnownFact]) -> FactCandi
         for other in mine
         if not other.fact.pinned
         and _may_take_the_place(candidate, other.fact)
-        and (other.fact.held_at(evidence.said_at) or other.fact.evidence[0].said_at > evidence.said_at)
-        and all(proof.observation_id != evidence.observation_id for proof in other.fact.evidence)
+        and (other.fact.held_at(evidence.said_at) or other.fact.telling[0].said_at > evidence.said_at)
+        and all(proof.observation_id != evidence.observation_id for proof in other.fact.telling)
     ]
     cosines = [
         0.0 if other.vector is None or quotation.vector is None else float(other.vector @ quotation.vector)
@@ -211,7 +248,7 @@ def probability_of_change(older: KnownFact, newer: KnownFact) -> float:
 
     From `MAY_CHANGE` on both are told, the newer one first: only what is surer ends the other.
     """
-    if not is_quotation(newer.fact) or newer.fact.evidence[0].said_at <= older.fact.evidence[-1].said_at:
+    if not is_quotation(newer.fact) or newer.fact.telling[0].said_at <= older.fact.evidence[-1].said_at:
         return 0.0
     before, after = (
         JudgedStatement(one.fact.value, one.fact.evidence[-1].said_at, one.fact.category, one.vector)
@@ -241,7 +278,7 @@ def may_end(newer: str, older: str) -> bool:
 
 def _may_take_the_place(candidate: FactCandidate, fact: Fact) -> bool:
     """Tell whether one of the two may end the other, whichever was said first."""
-    later = candidate.evidence.said_at >= fact.evidence[0].said_at
+    later = candidate.evidence.said_at >= fact.telling[0].said_at
     return may_end(candidate.value, fact.value) if later else may_end(fact.value, candidate.value)
 
 
@@ -272,7 +309,12 @@ def _after_what_it_ends(
 
 
 def _candidate(
-    statement: Statement, start: int, end: int, probability: float, category: Category
+    statement: Statement,
+    start: int,
+    end: int,
+    probability: float,
+    category: Category,
+    lead: tuple[Statement, int, int] | None,
 ) -> FactCandidate:
     subject = speaker_of(statement.actor)
     quote = statement.text[start:end]
@@ -280,7 +322,7 @@ def _candidate(
         observation_id=statement.observation_id,
         start=start,
         end=end,
-        fact=told_as(subject, quote),
+        fact=told_as(subject, quote, lead[0].text[lead[1] : lead[2]] if lead else ""),
         value=_SPACES.sub(" ", quote).strip(),
         said_at=statement.at,
         valid_at=_valid_at(statement, quote),
@@ -289,8 +331,24 @@ def _candidate(
         confidence=round(probability, 4),
     )
     mark = blake2b(f"{statement.observation_id}\x1f{start}".encode(), digest_size=6).hexdigest()
+    before = None if lead is None else _leading(evidence, *lead)
+    terms = keywords(evidence.value)
     return FactCandidate(
-        subject, f"{STATED}:{mark}", evidence.value, category, evidence, keywords=keywords(evidence.value)
+        subject, f"{STATED}:{mark}", evidence.value, category, evidence, keywords=terms, lead=before
+    )
+
+
+def _leading(evidence: FactEvidence, lead: Statement, start: int, end: int) -> FactEvidence:
+    return replace(
+        evidence,
+        observation_id=lead.observation_id,
+        start=start,
+        end=end,
+        value=_SPACES.sub(" ", lead.text[start:end]).strip(),
+        said_at=lead.at,
+        episode_id=lead.episode_id,
+        learned_at=lead.learned_at,
+        leads_to=evidence.observation_id,
     )
 
 

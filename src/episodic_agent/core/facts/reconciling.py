@@ -42,7 +42,10 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """One statement of one value; `fixed` is the fact a hand has edited, which says it."""
+    """One statement of one value; `fixed` is the fact a hand has edited, which says it.
+
+    `lead` are the words before it that it points to.
+    """
 
     subject: str
     attribute: str
@@ -50,6 +53,7 @@ class _Claim:
     holds: bool
     evidence: FactEvidence
     fixed: Fact | None = None
+    lead: tuple[FactEvidence, ...] = ()
 
     @property
     def key(self) -> str:
@@ -118,7 +122,8 @@ def identity_of(candidate: FactCandidate) -> UUID:
 
 def marks(fact: Fact) -> frozenset[tuple[UUID, str]]:
     """Return what a fact's evidence is recognised by: the observation, and a hash of the reading."""
-    return frozenset((one.observation_id, _mark(fact.subject, fact.attribute, one)) for one in fact.evidence)
+    proofs = (one for one in fact.evidence if one.leads_to is None)
+    return frozenset((one.observation_id, _mark(fact.subject, fact.attribute, one)) for one in proofs)
 
 
 def mark_of(candidate: FactCandidate) -> tuple[UUID, str]:
@@ -229,14 +234,28 @@ def _led(candidate: FactCandidate, known: Sequence[Fact], fresh: Sequence[FactCa
 
 
 def _claimed(candidate: FactCandidate) -> _Claim:
+    lead = () if candidate.lead is None else (candidate.lead,)
+    evidence = candidate.evidence
     return _Claim(
-        candidate.subject, candidate.attribute, candidate.category, candidate.holds, candidate.evidence
+        candidate.subject, candidate.attribute, candidate.category, candidate.holds, evidence, None, lead
     )
 
 
 def _unrolled(fact: Fact) -> list[_Claim]:
     """Return the statements a fact rests on; one edited by hand rests on the hand alone."""
-    claims = [_Claim(fact.subject, fact.attribute, fact.category, fact.holds, one) for one in fact.evidence]
+    leads = [one for one in fact.evidence if one.leads_to is not None]
+    claims = [
+        _Claim(
+            fact.subject,
+            fact.attribute,
+            fact.category,
+            fact.holds,
+            one,
+            lead=tuple(e for e in leads if (e.leads_to, e.fact) == (one.observation_id, one.fact)),
+        )
+        for one in fact.evidence
+        if one.leads_to is None
+    ]
     if not fact.edited:
         return claims
     ends = [claim for claim in claims if claim.evidence.ended_by is not None]
@@ -245,7 +264,8 @@ def _unrolled(fact: Fact) -> list[_Claim]:
 
 def _in_hand(fact: Fact) -> FactEvidence:
     """Return the words of an edited fact, in the place of the earliest it rests on: it stands there again."""
-    first = min(fact.evidence, key=lambda one: (one.ended_by is not None, *one.order))
+    proofs = [one for one in fact.evidence if one.leads_to is None]
+    first = min(proofs, key=lambda one: (one.ended_by is not None, *one.order))
     return replace(
         first, fact=fact.fact, value=fact.value, valid_at=fact.valid_at, corrects=False, ended_by=None
     )
@@ -354,7 +374,8 @@ def _facts(runs: Sequence[_Run], before: Sequence[Fact]) -> list[Fact]:
 def _fact(run: _Run) -> Fact:
     first, by = run.first, run.by.id if isinstance(run.by, _Run) else run.by
     hands = [claim.fixed for claim in run.claims if claim.fixed]
-    spoken_evidence = tuple(claim.evidence for claim in run.claims if claim.fixed is None)
+    spoken = [claim for claim in run.claims if claim.fixed is None]
+    spoken_evidence = tuple(one for claim in spoken for one in (*claim.lead, claim.evidence))
     if hands:
         return replace(
             hands[0],
@@ -372,7 +393,7 @@ def _fact(run: _Run) -> Fact:
         )
     doubt = 1.0
     for evidence in spoken_evidence:
-        if evidence.ended_by is None:
+        if evidence.ended_by is None and evidence.leads_to is None:
             doubt *= 1.0 - min(evidence.confidence, 0.99)
     return Fact(
         id=run.id,

@@ -128,7 +128,7 @@ def _write_left(
 
 def _without(fact: Fact, gone: Container[UUID]) -> Fact | None:
     """Return a fact without some of its evidence, nor how it read before; None where nothing is left."""
-    evidence = tuple(one for one in fact.evidence if one.observation_id not in gone)
+    evidence = fact.left_without(gone)
     return replace(fact, evidence=evidence, versions=()) if evidence else None
 
 

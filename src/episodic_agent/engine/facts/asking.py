@@ -19,6 +19,7 @@ from episodic_agent.core.facts.speakers import speaker_of
 from episodic_agent.core.language import fold
 from episodic_agent.core.prompts import digest
 from episodic_agent.core.prompts import facts as question
+from episodic_agent.core.prompts.quoting import MOST_BEFORE
 from episodic_agent.engine.deps import SEED_FACTS, Deps
 from episodic_agent.engine.facts.parts import ReadPart
 from episodic_agent.engine.facts.transcripts import Transcript, speaks_for_people
@@ -108,7 +109,7 @@ def _in_one_reading(
     """Ask where conversations change their subject and what is kept of each part, with what lasts of them."""
     owner = owner_of(deps, scope, group)
     ordered = sorted((one for one in group if one.observations), key=lambda one: one.observations[0].at)
-    earlier = {one.observations[0].id: one.earlier for one in ordered}
+    earlier = {one.observations[0].id: one.earlier[-MOST_BEFORE:] for one in ordered}
     spoken = [o for one in ordered for o in sorted(one.observations, key=lambda o: o.seq)]
     answers, parts = _Answers(), list[ReadPart]()
     by = f"{model.name} {digest.VERSION}"
@@ -195,7 +196,7 @@ def _in_portions(group: Sequence[Transcript]) -> Iterator[Sequence[question.Conv
 
 def _source(fact: Fact) -> UUID:
     """Return the observation that a fact's words are from."""
-    return next((e for e in fact.evidence if e.fact == fact.fact), fact.evidence[0]).observation_id
+    return next((e for e in fact.telling if e.fact == fact.fact), fact.evidence[0]).observation_id
 
 
 def _portions(observations: Sequence[Observation]) -> Iterator[Sequence[Observation]]:

@@ -112,7 +112,7 @@ def _missing(tx: Transaction, lines: Sequence[FactLine]) -> list[StoredFact]:
         observations = [one.observation_id for one in fact.evidence]
         taken = {mark for kept in tx.knowledge.facts(resting_on=observations) for mark in marks(kept.fact)}
         taken |= {(stone.observation_id, stone.mark) for stone in tx.knowledge.tombstones(observations)}
-        left = [one for one in fact.evidence if one.observation_id in spoken_observations]
+        left = fact.left_without(set(observations) - spoken_observations.keys())
         evidence = tuple(one for one in left if not marks(replace(fact, evidence=(one,))) & taken)
         if len(left) < len(fact.evidence):  # how it read before may tell of what was erased since
             fact = replace(fact, versions=())

@@ -41,6 +41,7 @@ from episodic_agent.engine.facts.quoting import (
     with_episodes,
 )
 from episodic_agent.engine.facts.transcripts import (
+    SITTING,
     Transcript,
     over,
     read_messages,
@@ -61,7 +62,6 @@ from episodic_agent.schemas.facts import FactCandidate, StoredFact
 PAGE: Final = 32  # episodes one run reads by rules
 TOGETHER: Final = 8  # episodes one question to a model is about
 AT_ONCE: Final = 16  # and one about their titles as well
-SITTING: Final = timedelta(minutes=30)  # of silence, after which a sitting is over
 PAUSE: Final = timedelta(minutes=1)  # between runs over what was there long before
 LONG_BEFORE: Final = timedelta(hours=1)
 A_DAY: Final = timedelta(hours=20)  # until what is too little for a question of its own is asked about
@@ -217,8 +217,8 @@ class Consolidator:
             now = deps.clock()
             with deps.store.begin(scope) as tx:
                 tx.hold("facts")
-                present = tx.observations.get([one.candidate.evidence.observation_id for one in spoken])
-                left = [one for one in spoken if one.candidate.evidence.observation_id in present]
+                present = tx.observations.get([identity for one in spoken for identity in one.rests_on])
+                left = [one for one in spoken if present.keys() >= one.rests_on]
                 new = weighed(tx, deps, left, vectors)
                 write_facts(tx, deps, new.known, new.changes, vectors, now=now)
                 tx.upkeep.drop(job)
@@ -304,7 +304,13 @@ class Consolidator:
                 for one in group
                 for statement in with_shares(
                     tx,
-                    statements_of(one.observations, one.before, episode_id=one.episode.id, language=language),
+                    statements_of(
+                        one.observations,
+                        one.before,
+                        one.earlier,
+                        episode_id=one.episode.id,
+                        language=language,
+                    ),
                     known,
                 )
             ]
@@ -322,7 +328,7 @@ class Consolidator:
         now = deps.clock()
         with deps.store.begin(scope) as tx:
             tx.hold("facts")  # erasing holds them too: what is still there now is not erased meanwhile
-            if not _is_there(tx, group, read.reply):
+            if not _is_there(tx, group, read):
                 return  # what was read may tell of it; erasing had the run asked for again
             tx.episodes.consolidate([one.episode.id for one in group], now)
             # what a thread was cut into anew may be undone: the first cut is what a fact is from
@@ -339,9 +345,10 @@ class Consolidator:
                     tx.knowledge.decide(_decision(transcript, group, read_here, known, changes, now=now))
 
 
-def _is_there(tx: Transaction, group: Sequence[Transcript], asked: FactReply) -> bool:
+def _is_there(tx: Transaction, group: Sequence[Transcript], read: _FactsRead) -> bool:
     """Tell whether nothing of what was read, or shown to a model, was erased since."""
-    identifiers = {o.id for one in group for o in one.observations} | set(asked.known.values())
+    identifiers = {o.id for one in group for o in one.observations} | set(read.reply.known.values())
+    identifiers |= {identity for one in read.quotations for identity in one.rests_on}
     return len(tx.observations.get(sorted(identifiers))) == len(identifiers)
 
 

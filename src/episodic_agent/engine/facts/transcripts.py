@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -11,13 +11,14 @@ from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES
 from episodic_agent.core.facts.quoting import in_doubt
 from episodic_agent.core.facts.stating import LAST_HEARD, chances, share_of
 from episodic_agent.core.language import fold
-from episodic_agent.core.prompts.quoting import MOST_BEFORE
 from episodic_agent.engine.visibility.hidden import span_of
 from episodic_agent.protocols import MarkKind, Transaction
 from episodic_agent.schemas import Episode, Kind, Observation, TimeSource, Vector
 from episodic_agent.schemas.facts import Statement
 
 MOST_WAITING: Final = 64  # episodes of which a run takes some
+MOST_EARLIER: Final = 4  # messages of its speaker that one may point to
+SITTING: Final = timedelta(minutes=30)  # of silence, after which a sitting is over
 LOOKED_BACK: Final = 8  # places before an episode at which messages before it are looked for
 MOST_HEARD: Final = 2 * LAST_HEARD  # messages read to hear what the talk is like: half of them are replies
 FIRST_MOMENT: Final = datetime.min.replace(tzinfo=UTC)
@@ -82,13 +83,14 @@ def read_page(
 
 def earlier_than(tx: Transaction, episode: Episode) -> Sequence[Observation]:
     """Return the last few messages of its thread before an episode; of what is suppressed none."""
-    first = max(0, episode.first_seq - LOOKED_BACK)
-    last = episode.first_seq - 1
-    span = span_of(tx, episode.thread_id, first, last)
-    if last < first or tx.upkeep.touched([MarkKind.SUPPRESSED], [span]):
+    return _spoken_before(tx, episode.thread_id, episode.first_seq)
+
+
+def _spoken_before(tx: Transaction, thread: UUID, seq: int) -> Sequence[Observation]:
+    first, last = max(0, seq - LOOKED_BACK), seq - 1
+    if last < first or tx.upkeep.touched([MarkKind.SUPPRESSED], [span_of(tx, thread, first, last)]):
         return ()
-    spoken = silenced(tx.observations.read(episode.thread_id, first, last))
-    return [one for one in spoken if one.kind is not Kind.TOOL][-MOST_BEFORE:]
+    return [one for one in silenced(tx.observations.read(thread, first, last)) if one.kind is not Kind.TOOL]
 
 
 def read_messages(tx: Transaction, thread: UUID, first: int, last: int) -> Sequence[Statement]:
@@ -96,7 +98,7 @@ def read_messages(tx: Transaction, thread: UUID, first: int, last: int) -> Seque
     if tx.upkeep.touched([MarkKind.SUPPRESSED], [span_of(tx, thread, first, last)]):
         return ()
     before, spoken = _read(tx, thread, first, last)
-    return statements_of(spoken, before)
+    return statements_of(spoken, before, _spoken_before(tx, thread, first))
 
 
 def _read(
@@ -141,14 +143,23 @@ def is_told(observation: Observation) -> bool:
 def statements_of(
     observations: Sequence[Observation],
     before: Observation | None = None,
+    earlier: Sequence[Observation] = (),
     *,
     episode_id: UUID | None = None,
     language: str | None = None,
 ) -> list[Statement]:
-    """Return what people said in messages as facts are read from it: an assumed time dates nothing."""
-    statements = []
+    """Return what people said in messages as facts are read from it: an assumed time dates nothing.
+
+    `earlier` are the last messages of their thread before them: what is said may point to what its speaker
+    said there, in the same sitting.
+    """
+    statements: list[Statement] = []
+    sitting: list[Statement] = []
+    if earlier:
+        sitting = [replace(one, earlier=()) for one in statements_of(earlier)]
     for observation in observations:
         if is_told(observation):
+            mine = [one for one in sitting if one.actor == observation.actor]
             statements.append(
                 Statement(
                     observation.text,
@@ -161,7 +172,20 @@ def statements_of(
                     dated=observation.at_source is not TimeSource.ASSUMED,
                     learned_at=observation.received_at,
                     before="" if before is None else before.text,
+                    earlier=_one_sitting(mine, observation.at),
                 )
             )
+            sitting.append(replace(statements[-1], earlier=()))
         before = observation
     return statements
+
+
+def _one_sitting(earlier: Sequence[Statement], at: datetime) -> tuple[Statement, ...]:
+    """Return the last of what somebody said before a moment with no long silence between."""
+    here: list[Statement] = []
+    for statement in reversed(earlier[-MOST_EARLIER:]):
+        if at - statement.at > SITTING:
+            break
+        here.append(statement)
+        at = statement.at
+    return tuple(reversed(here))
