@@ -342,3 +342,11 @@ def test_yesterday_is_a_day_of_whoever_writes(memory: Memory, asked: str) -> Non
     context = mine(memory).context("What did I say yesterday?", at=asked)
     told = [one.text for one in context.items if one.kind is LineKind.RECALLED]
     assert told == ["- the kiln was lit at 07T01:00"]
+
+
+def test_yesterday_is_a_day_of_the_zone_it_is_asked_in(run: Run) -> None:
+    for at in ("2026-02-28T12:00Z", "2026-03-01T12:00Z"):
+        run("add", f"said at {at}", "--user", "ana", "--timestamp", at)
+    now = "2026-03-02T00:30+01:00"  # in Greenwich still the first
+    asked = ("search", "What did I say yesterday?", "--user", "ana", "--now", now, "--json")
+    assert [one["at"][:10] for one in run(*asked).json["observations"]] == ["2026-03-01"]

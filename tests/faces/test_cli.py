@@ -175,14 +175,6 @@ def test_search_knows_its_filters(filled: Run) -> None:
     assert (len(many["hits"]), len(many["observations"])) == (1, 9)
 
 
-def test_yesterday_is_a_day_of_the_zone_it_is_asked_in(run: Run) -> None:
-    for at in ("2026-02-28T12:00Z", "2026-03-01T12:00Z"):
-        run("add", f"said at {at}", "--user", "ana", "--timestamp", at)
-    now = "2026-03-02T00:30+01:00"  # in Greenwich still the first
-    asked = ("search", "What did I say yesterday?", "--user", "ana", "--now", now, "--json")
-    assert [one["at"][:10] for one in run(*asked).json["observations"]] == ["2026-03-01"]
-
-
 def test_search_retrieve_and_export_know_what_episodes_are_about(filled: Run, tmp_path: Path) -> None:
     hits = filled("search", "Lisbon flight", "--user", "ana", "--where", "participant=user", "--json").json[
         "hits"

@@ -119,10 +119,10 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
     refs = refs[[split_ref(ref)[0] != now.number or split_ref(ref)[1] < now.end for ref in refs.tolist()]]
     refs = visibility.shown(refs)
     quiet = query.said_alone and not len(refs)
-    said = silence(since, until, drawn=visibility.drawn) if quiet else ""
+    note = silence(since, until, drawn=visibility.drawn) if quiet else ""
     if len(refs) > MOST_TIMED:  # of a long time something of every part of it
         refs = refs[np.linspace(0, len(refs) - 1, MOST_TIMED).astype(np.int64)]
-    return replace(now, when=AskedTime(query, refs, query.said_alone, said))
+    return replace(now, when=AskedTime(query, refs, query.said_alone, note))
 
 
 def situation(
