@@ -49,3 +49,19 @@ def test_who_asks_for_what_was_said_asks_for_a_time(question: str) -> None:
 )
 def test_who_asks_for_more_or_for_what_happened_does_not(question: str) -> None:
     assert not asks_what_was_said(question, NOW)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Should we talk on Monday?", "Shall I tell him on Friday?", "Soll ich das am Montag sagen?"],
+)
+def test_who_asks_what_should_be_said_asks_for_nothing_that_was(question: str) -> None:
+    assert not asks_what_was_said(question, NOW)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Can you tell me what I said on Monday?", "Kannst du mir sagen, was wir gestern besprochen haben?"],
+)
+def test_who_asks_politely_for_what_was_said_still_does(question: str) -> None:
+    assert asks_what_was_said(question, NOW)

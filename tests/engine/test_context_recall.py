@@ -1,8 +1,9 @@
 """The default context end to end: what the next answer needs of weeks ago stands in it, at any turn, in budget."""
 
 import json
+import re
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from conftest import OpenMemory
 
 from episodic_agent import Memory
 from episodic_agent.core.context import LineKind, estimate
+from episodic_agent.engine.context.assembling import ThreadContext
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Vector
 from episodic_agent.tools import memory_tools
@@ -258,3 +260,109 @@ def test_hearsay_is_not_told_without_the_denial(open_memory: OpenMemory, max_tok
     assert "he doesn't want to sell" in text
     if max_tokens > 60:
         assert "Carla says that Pichler wants to sell" in text  # it is likely, not sure, that this is over
+
+
+ASKED = datetime(2024, 5, 8, 9, tzinfo=UTC)  # a Wednesday
+
+
+def asked(memory: Memory, message: str) -> ThreadContext:
+    """Ask in a conversation of its own, so that nothing of before stands in it already."""
+    mine(memory).add("Good morning.", thread="now", timestamp=ASKED - timedelta(minutes=1))
+    return mine(memory).context(message, thread="now", at=ASKED, max_tokens=2_000)
+
+
+def days_told(context: ThreadContext) -> list[str]:
+    """Return the dates that what was said earlier stands under."""
+    return re.findall(r"^(\d{4}-\d\d-\d\d)$", context.text, re.MULTILINE)
+
+
+@pytest.fixture
+def diary(memory: Memory) -> Memory:
+    """Return a memory of five days, in each of which two things were said, in the morning and the evening."""
+    for day, (morning, evening) in enumerate(zip(IDLE[:5], [DIET, *IDLE[1:]][:5], strict=True), 3):
+        for hour, text in ((8, morning), (19, f"{evening} That is what day {day} brought.")):
+            mine(memory).add(text, thread=f"day {day}", timestamp=datetime(2024, 5, day, hour, tzinfo=UTC))
+    return memory
+
+
+@pytest.mark.parametrize(
+    ("message", "days"),
+    [
+        ("What did we talk about yesterday?", {7}),
+        ("what did I say on Sunday", {5}),
+        ("Was haben wir am 4. Mai besprochen?", {4}),
+        ("昨天我说了什么？", {7}),
+        ("Can you tell me what we discussed on May 3?", {3}),
+        ("Which topics did we talk about in the last three days?", {5, 6, 7}),
+    ],
+)
+def test_who_asks_what_was_said_at_a_time_is_told_of_that_time_alone(
+    diary: Memory, message: str, days: set[int]
+) -> None:
+    context = asked(diary, message)
+    assert days_told(context) == [f"2024-05-{day:02}" for day in sorted(days)]
+    assert context.notes == ()
+
+
+def test_of_an_evening_its_morning_is_not_told(diary: Memory) -> None:
+    context = asked(diary, "What did I say yesterday evening?")
+    (line,) = [one for one in context.items if one.kind is LineKind.RECALLED]
+    assert "day 7" in line.text
+
+
+def test_facts_of_other_days_are_not_told_with_it(diary: Memory) -> None:
+    mine(diary).flush()
+    assert "What is known:" in asked(diary, DINNER).text
+    assert "walnuts" in asked(diary, "What did we talk about on May 3?").text
+    assert "walnuts" not in asked(diary, "What did we talk about on May 5?").text
+
+
+def test_of_a_time_nobody_spoke_in_nothing_is_told_and_a_note_says_so(diary: Memory) -> None:
+    context = asked(diary, "What did we talk about on April 20?")
+    assert days_told(context) == []
+    assert context.notes == ("nothing was said from 2024-04-20 00:00 to 2024-04-21 00:00 UTC",)
+
+
+def test_what_was_said_at_the_time_a_question_names_stands_first(memory: Memory) -> None:
+    for day in (3, 5, 6):
+        said = f"The garage said the clutch costs {day}00 euros"
+        mine(memory).add(said, thread=f"day {day}", timestamp=datetime(2024, 5, day, 8, tzinfo=UTC))
+    context = asked(memory, "What did the garage say about the clutch on Sunday?")
+    first, *others = sorted(context.items, key=lambda one: one.kind is LineKind.PAIR)
+    assert "500 euros" in first.text
+    assert any("600 euros" in one.text for one in others)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I told him on Sunday.",
+        "Should we talk on Sunday?",
+        "I'll write to them tomorrow",
+        "What do I have on Sunday?",
+        "The movers come on Sunday",
+    ],
+)
+def test_who_speaks_of_a_day_without_asking_what_was_said_is_told_of_every_day(
+    diary: Memory, message: str
+) -> None:
+    context = asked(diary, message)
+    assert len(days_told(context)) > 1
+    assert context.notes == ()
+
+
+@pytest.mark.parametrize("asked", ["2024-05-08T01:00:00+09:00", "2024-05-07T16:00:00Z"])
+def test_yesterday_is_a_day_of_whoever_writes(memory: Memory, asked: str) -> None:
+    for at in ("2024-05-06T23:00:00+09:00", "2024-05-07T01:00:00+09:00", "2024-05-08T00:30:00+09:00"):
+        mine(memory).add(f"the kiln was lit at {at[8:16]}", channel="sms", timestamp=at)
+    context = mine(memory).context("What did I say yesterday?", at=asked)
+    told = [one.text for one in context.items if one.kind is LineKind.RECALLED]
+    assert told == ["- the kiln was lit at 07T01:00"]
+
+
+def test_yesterday_is_a_day_of_the_zone_it_is_asked_in(run: Run) -> None:
+    for at in ("2026-02-28T12:00Z", "2026-03-01T12:00Z"):
+        run("add", f"said at {at}", "--user", "ana", "--timestamp", at)
+    now = "2026-03-02T00:30+01:00"  # in Greenwich still the first
+    asked = ("search", "What did I say yesterday?", "--user", "ana", "--now", now, "--json")
+    assert [one["at"][:10] for one in run(*asked).json["observations"]] == ["2026-03-01"]

@@ -486,6 +486,23 @@ def test_who_asks_what_was_said_at_a_time_is_told_of_that_time_alone(memory: Mem
     assert len(mine(memory).search("Where did I take my bike yesterday?").observations) > 0
 
 
+@pytest.mark.parametrize("question", ["what did I say yesterday?", "what did I say on Thursday?"])
+def test_a_whole_day_is_one_of_whoever_writes(open_memory: OpenMemory, question: str) -> None:
+    memory = open_memory(clock=lambda: datetime(2024, 5, 2, 17, tzinfo=UTC))  # Friday, two in the morning
+    times = ["2024-05-01T23:00:00+09:00", "2024-05-02T01:00:00+09:00", "2024-05-03T01:00:00+09:00"]
+    mine(memory).add([{"content": f"the boiler hums, {at}", "timestamp": at} for at in times])
+    answer = mine(memory).search(question)
+    assert [one.observation.text for one in answer.observations] == [f"the boiler hums, {times[1]}"]
+
+
+def test_a_channel_nothing_came_by_is_named_with_those_there_are(memory: Memory) -> None:
+    mine(memory).add("The boiler hums.", channel="whatsapp")
+    assert mine(memory).search("boiler", channel=" WhatsApp").hits
+    answer = mine(memory).search("boiler", channel="whatsap")
+    assert answer.hits == ()
+    assert answer.notes[-1] == "nothing is stored of channel 'whatsap'; there are whatsapp"
+
+
 def test_a_month_asked_for_long_after_is_the_one_that_is_known(memory: Memory, clock: Clock) -> None:
     mine(memory).add("The boiler was repaired.", thread="chat")
     month = f"{clock.now:%B}"

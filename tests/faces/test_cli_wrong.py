@@ -101,6 +101,10 @@ WRONG: Mapping[str, Wrong] = {
     "a misspelt command": Wrong(
         ["serch", "tap"], 2, ["no such command 'serch'", "'search'", "episodic --help"]
     ),
+    "another word for a command": Wrong(
+        ["timeline"], 2, ["no such command 'timeline'", "did you mean 'recent' or 'episodes'?"]
+    ),
+    "another word for one command": Wrong(["why"], 2, ["did you mean 'explain'?"]),
     "a misspelt subcommand": Wrong(["facts", "lst"], 2, ["no such command 'lst'", "did you mean 'list'?"]),
     "a misspelt option": Wrong(["search", "tap", "--limt", "3"], 2, ["no such option '--limt'", "'--limit'"]),
     "nothing to search for": Wrong(

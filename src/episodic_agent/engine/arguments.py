@@ -103,7 +103,7 @@ def episode_identity(value: "UUID | str") -> UUID:
 
 
 def aware(moment: "datetime | str | float | None") -> datetime | None:
-    """Read a naive time as UTC, as everywhere a time is given, and one in words as `add` does.
+    """Read a naive time as UTC, as everywhere a time is given, and one in words as `add` does, with its zone.
 
     Raises InvalidInput for what is no time.
 
@@ -112,7 +112,7 @@ def aware(moment: "datetime | str | float | None") -> datetime | None:
     """
     if isinstance(moment, datetime):
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
-    return None if moment is None else read_time(moment).at
+    return None if moment is None else read_time(moment).lived
 
 
 def out_of_order(since: datetime, until: datetime) -> str:

@@ -11,7 +11,7 @@ far ahead of now (`check_ahead`).
 import math
 import re
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from email.utils import parsedate_to_datetime
 from typing import Final
 
@@ -54,6 +54,12 @@ class Moment:
     source: TimeSource = TimeSource.GIVEN
     utc_offset: int | None = None
     local: bool = field(default=False, compare=False)
+
+    @property
+    def lived(self) -> datetime:
+        """Return the moment by the clock it was written by: whoever asks about "yesterday" means its days."""
+        zone = None if self.utc_offset is None else timezone(timedelta(seconds=self.utc_offset))
+        return self.at if zone is None else self.at.astimezone(zone)
 
 
 def read_time(value: object, timezone: tzinfo | None = None) -> Moment:

@@ -7,7 +7,7 @@ part of a time.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Final, NamedTuple
@@ -17,9 +17,10 @@ from episodic_agent.core.language.dayparts import without
 from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
 from episodic_agent.core.language.stopwords import stop_words
 from episodic_agent.core.language.timewords import parse_time
-from episodic_agent.data import listed_words, text, texts
+from episodic_agent.data import listed_words, phrase_set, text, texts
 
 _WORD: Final = re.compile(r"[^\W_]+")
+QUESTION_MARKS: Final = ("?", "？", "؟")
 _KANA: Final = re.compile(r"[\u3040-\u309f]")
 
 
@@ -46,7 +47,8 @@ def asks_nothing_else(rest: str, now: datetime, utc_offset: timedelta | None = N
 def asks_what_was_said(question: str, now: datetime, utc_offset: timedelta | None = None) -> bool:
     """Tell whether a question is for nothing but what was said, at a time.
 
-    What happened on Tuesday may be told on Wednesday; what was said on Tuesday was said then.
+    What happened on Tuesday may be told on Wednesday; what was said on Tuesday was said then. What should be
+    said is yet to come.
 
     >>> from datetime import UTC
     >>> now = datetime(2024, 3, 20, tzinfo=UTC)
@@ -58,9 +60,34 @@ def asks_what_was_said(question: str, now: datetime, utc_offset: timedelta | Non
     pieces = list(_pieces(question))
     return any(
         any(piece.folded in speech for piece in pieces)
+        and not _looks_ahead({piece.folded for piece in pieces}, language)
         and _holds_only(question, pieces, _fillers()[language] | speech, now, utc_offset)
         for language, speech in _speech().items()
     )
+
+
+def asks(message: str) -> bool:
+    """Tell whether a message asks: by its mark, or by how it begins where there is none.
+
+    >>> asks("what did we talk about yesterday"), asks("I told him yesterday.")
+    (True, False)
+    """
+    if any(mark in message for mark in QUESTION_MARKS):
+        return True
+    first = _WORD.search(message)
+    opening = first is not None and fold(first.group()) in listed_words("recall/alone.asking")
+    return opening or any(word in message for word in text("recall/alone.asking_han").split())
+
+
+def looks_back(message: str) -> bool:
+    """Tell whether a message speaks of what is over, by its verbs; of "on Friday" nothing else tells."""
+    words = {fold(match.group()) for match in _WORD.finditer(message)}
+    return not words.isdisjoint(phrase_set("language/dayparts.alone.past"))
+
+
+def _looks_ahead(words: Set[str], language: str) -> bool:
+    ahead, past = _tenses()
+    return not words.isdisjoint(ahead.get(language, ())) and words.isdisjoint(past[language])
 
 
 def _holds_only(
@@ -95,6 +122,19 @@ def _speech() -> Mapping[str, frozenset[str]]:
     return {
         one: han.union(listed_words(f"recall/alone.speech.{one}")) for one in texts("recall/alone.speech")
     }
+
+
+@cache
+def _tenses() -> tuple[Mapping[str, frozenset[str]], Mapping[str, frozenset[str]]]:
+    """Return by language the words that look ahead, and those that look back all the same."""
+    ahead, past = (
+        {
+            one: frozenset(listed_words(f"recall/alone.{tense}.{one}"))
+            for one in texts(f"recall/alone.{tense}")
+        }
+        for tense in ("ahead", "past")
+    )
+    return ahead, past
 
 
 def _is_time(question: str, piece: _Piece, now: datetime, utc_offset: timedelta | None) -> bool:

@@ -19,7 +19,7 @@ from episodic_agent.core.links.outcomes import reminds
 from episodic_agent.core.prompts import thread_link
 from episodic_agent.core.threads import is_reply
 from episodic_agent.engine.arguments import FORMS, LATER, Form, name_or_none
-from episodic_agent.engine.context.gathering import situation
+from episodic_agent.engine.context.gathering import situation, with_time
 from episodic_agent.engine.context.prompting import prompt, source_of
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.links.linked import Near, NearThread, chosen, links_of, on_both_sides
@@ -185,7 +185,7 @@ class Contexts:
                 context = self._assembled(tx, request, current, asking)
             else:
                 context = self._default_form(tx, request, current, asking, visibility)
-        return replace(context, notes=(*notes, *current.notes))
+        return replace(context, notes=(*notes, *current.notes, *context.notes))
 
     def _ask(self, scope: Scope, request: ContextRequest, vector: Vector | None) -> None:
         """Ask a language model before the first prompt of a thread what it goes on with."""
@@ -284,6 +284,8 @@ class Contexts:
             until=request.at,
             past=current.past,
         )
+        if request.form != FIRST:
+            into = with_time(tx, self._deps, into, visibility)
         written = prompt(
             tx,
             self._deps,
@@ -317,6 +319,7 @@ class Contexts:
             tokens=written.context.tokens,
             thread=None if thread is None else thread.origin,
             thread_id=None if thread is None else thread.id,
+            notes=(into.when.silence,) if into.when is not None and into.when.silence else (),
         )
 
     def _near(
@@ -354,7 +357,7 @@ def read_request(
         raise InvalidInput(f"the message is a text, not {type(message).__name__}")
     if not message.strip():
         raise InvalidInput("the message is empty; give the words that are about to be answered")
-    moment = None if at is None else read_time(at).at
+    moment = None if at is None else read_time(at).lived
     item = read_item(message, channel=name_or_none("channel", channel), largest=largest)
     requested_form = next(one for one in FORMS if one == form)
     return ContextRequest(item, moment, name_or_none("thread", thread), max_tokens, requested_form)

@@ -12,7 +12,7 @@ from typing import Final
 from episodic_agent.core.context.telling import QuotedText, Spot, terms_of
 from episodic_agent.core.facts.quoting import may_end
 from episodic_agent.core.facts.replacing import JudgedStatement, likelihood
-from episodic_agent.engine.context.gathering import QUESTION_MARKS
+from episodic_agent.core.recall.alone import QUESTION_MARKS
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.quoting import knows_meaning
 from episodic_agent.protocols import OBSERVATIONS, Transaction

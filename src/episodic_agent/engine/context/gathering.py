@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
+from functools import partial
 from itertools import pairwise
 from math import log
 from typing import Final
@@ -13,6 +14,7 @@ from uuid import UUID
 import numpy as np
 import numpy.typing as npt
 
+from episodic_agent.core import recall as ranking
 from episodic_agent.core.context import LineKind, estimate
 from episodic_agent.core.context.relevance import (
     LAST,
@@ -28,16 +30,22 @@ from episodic_agent.core.context.telling import Block, QuotedText
 from episodic_agent.core.echo import is_echo, own_words
 from episodic_agent.core.facts.stating import STATEMENTS, lasting
 from episodic_agent.core.language import tokens
+from episodic_agent.core.language.timewords import parse_time
 from episodic_agent.core.recall import kept_terms, term_weight
+from episodic_agent.core.recall.alone import QUESTION_MARKS, asks, looks_back
 from episodic_agent.core.recall.bm25 import K1, B
+from episodic_agent.core.recall.query import Query
 from episodic_agent.core.threads import is_reply
 from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.recall.gathering import SearchBounds, within
+from episodic_agent.engine.recall.times import in_its_time, silence, span, zone_of_writer
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import OBSERVATIONS, Refs, Transaction, ref_of, split_ref
 from episodic_agent.schemas import Kind, Observation, Thread, Vector
 
 PER_LEG: Final = 120  # candidates each way of looking brings
 OWN: Final = 40  # messages of the thread that are looked at as what goes before
+MOST_TIMED: Final = 400  # messages of a time that is asked about
 NEWEST: Final = 4  # threads that were active last, and
 OF_EACH: Final = 24  # so many of their last messages: what is not said again is often just there
 PAUSE: Final = timedelta(minutes=30)  # begins a new sitting inside one thread
@@ -47,7 +55,8 @@ AGENT: Final = "agent"
 SEVERAL: Final = 2  # people, of whom each is named
 _SKIPS: Final = 24  # messages between two candidates of one sitting
 _FIGURE: Final = re.compile(r"\d")
-QUESTION_MARKS: Final = ("?", "？", "؟")
+_LONGEST_QUESTION: Final = 400  # characters: what is longer asks for no time alone, and would cost more
+_AT_TIME: Final = 1.5  # log-odds that having been said at the time a question names adds
 _LINKED, _MAYBE, _CHOSEN = 0.7, 0.3, 1.0  # log-odds that a link adds
 Floats = npt.NDArray[np.float64]
 
@@ -70,6 +79,50 @@ class Situation:
     before: Sequence[Observation]
     sitting: Sequence[Observation]
     place: int | None = None
+    when: "AskedTime | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class AskedTime:
+    """A time that a message asks about, and what is shown of it; `alone`: nothing else is asked for."""
+
+    query: Query
+    refs: Refs
+    alone: bool
+    silence: str = ""
+
+    def holds(self, at: datetime) -> bool:
+        """Tell whether a moment lies between the ends of that time."""
+        since, until = span(self.query)
+        return since <= at < until
+
+
+def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibility) -> Situation:
+    """Return what a message is said into with the time it asks about, where it asks about one.
+
+    It asks what was said then, or about what is over: when an appointment is to be, its day tells little of
+    when it was spoken of.
+    """
+    text = now.text
+    if len(text) > _LONGEST_QUESTION or not parse_time(text, now.at).ranges or not asks(text):
+        return now
+    analyse = partial(ranking.analyse, text, tuple(tx.observations.actors()), language=deps.language)
+    last = tx.observations.last_at()
+    writer = None if last is None else zone_of_writer(tx, last)
+    query = in_its_time(lambda at, zone: analyse(at, utc_offset=zone), now.at, last, writer)
+    if not query.time.ranges or not (query.said_alone or looks_back(text)):
+        return now
+    since, until = span(query)
+    if since > now.at:
+        return now
+    refs = within(tx, SearchBounds(since, min(until, now.at + timedelta.resolution)))
+    refs = refs[[split_ref(ref)[0] != now.number or split_ref(ref)[1] < now.end for ref in refs.tolist()]]
+    refs = visibility.shown(refs)
+    quiet = query.said_alone and not len(refs)
+    note = silence(since, until, drawn=visibility.drawn) if quiet else ""
+    if len(refs) > MOST_TIMED:  # of a long time something of every part of it
+        refs = refs[np.linspace(0, len(refs) - 1, MOST_TIMED).astype(np.int64)]
+    return replace(now, when=AskedTime(query, refs, query.said_alone, note))
 
 
 def situation(
@@ -140,6 +193,7 @@ def gathered(
     if policy == RIVALS:
         first = np.argsort(-worths, kind="stable")[:READ_AGAIN]
         worths[first] += statement_worth(vectors=legs.vectors) * states([texts[row] for row in first])
+    worths = _timed(worths, now.when, texts)
     added = dict(linked) if policy != RIVALS else {}  # there a link is one of the features
     several = len(people(now, texts)) >= SEVERAL
     quotes = [
@@ -160,6 +214,22 @@ def gathered(
         for item, worth, part in zip(texts, worths.round(6), sitting, strict=True)
     ]
     return _newest_rounds(quotes, texts), stored
+
+
+def _timed(worths: Floats, when: AskedTime | None, texts: Sequence[Observation]) -> Floats:
+    """Let what was said at the time a message asks about stand first; all of it, where nothing else is asked.
+
+    Then its worth is its place alone, above every bar: how well it answers to "what did we talk about" tells
+    in which order lines are taken, and nothing of whether they are meant.
+    """
+    if when is None:
+        return worths
+    if when.alone:
+        places = np.empty(len(worths))
+        places[np.argsort(-worths.round(6), kind="stable")] = np.arange(len(worths))
+        return 1.0 - places / len(worths)
+    at = np.array([item.at.timestamp() for item in texts])
+    return worths + _AT_TIME * ranking.time_match(when.query.time, at)
 
 
 def _newest_rounds(quotes: Sequence[QuotedText], texts: Sequence[Observation]) -> list[QuotedText]:
@@ -302,6 +372,8 @@ def _candidates(
     shown: frozenset[int],
 ) -> Refs:
     """Return the references of what may be told, rising."""
+    if now.when is not None and now.when.alone:
+        return _free(tx, now.when.refs, now, apart, shown)
     legs_refs = [legs.nearest(legs.message), legs.nearest(legs.around), legs.worded(legs.asking)]
     legs_refs.append(legs.worded(legs.before))
     hits = np.unique(np.concatenate(legs_refs).astype(np.int64))
@@ -315,7 +387,13 @@ def _candidates(
         )
         for item, frame in frames.items()
     ]
-    refs = np.unique(np.concatenate([hits - 1, hits, hits + 1, *reach]).astype(np.int64))
+    timed = [] if now.when is None else [now.when.refs]
+    refs = np.unique(np.concatenate([hits - 1, hits, hits + 1, *reach, *timed]).astype(np.int64))
+    return _free(tx, refs, now, apart, shown)
+
+
+def _free(tx: Transaction, refs: Refs, now: Situation, apart: Iterable[UUID], shown: frozenset[int]) -> Refs:
+    """Return references without what nothing is told of, what stands elsewhere, and the message itself."""
     numbers = {tx.threads.number(item) for item in apart}
     keep = [
         ref

@@ -410,6 +410,10 @@ def _known(
             continue
         used.append(proof)
         standing_line = place < len(standing[:MOST_STANDING])
+        # what was said at a time stands under its day, in its own words; wishes count whatever is asked
+        when = now.when if now.when is not None and now.when.alone and not fact.pinned else None
+        if when is not None and (is_quotation(fact) or not (standing_line or when.holds(proof.at))):
+            continue
         worth = _FIRST - 0.1 * place if standing_line else _HERE + scores.get(fact.id, 0.0)
         worth += _PINNED if fact.pinned and policy == RIVALS else 0.0
         quotes.append(

@@ -26,8 +26,10 @@ from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import Refs, Transaction, ref_of
 from episodic_agent.schemas import Episode, Json
 from episodic_agent.schemas.strength import Standing
+from episodic_agent.showing import clipped
 
 DECLARED: Final = frozenset(("participant", "tool", "decision", "outcome", *SESSION))  # said of sessions
+_NAMED, _SHOWN = 10, 80  # channels a note names, and characters of the one that was asked for
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -127,6 +129,15 @@ def refs_of_channel(tx: Transaction, channel: str) -> Refs:
         number, end = tx.threads.number(identity), tx.threads.frame(identity).next_seq
         spans += [(ref_of(number, 0), ref_of(number, end - 1))] if end else []
     return np.sort(refs_of(spans))
+
+
+def no_channel(tx: Transaction, channel: str) -> str:
+    """Say that nothing came by a channel, and by which something did; "" where something came by it."""
+    if threads_of_channel(tx, channel):
+        return ""
+    known = sorted({name for thread in tx.threads.list() for name in map(channel_name, thread.channels)})
+    there = f"there are {', '.join(known[:_NAMED])}" if known else "no message here names one"
+    return f"nothing is stored of channel {clipped(channel, _SHOWN)!r}; {there}"
 
 
 def _wordless(tx: Transaction, conditions: MetadataFilter) -> list[Standing]:

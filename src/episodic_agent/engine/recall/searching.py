@@ -8,7 +8,7 @@ yet, and the question names one of them, the query is embedded again and a secon
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import datetime, time, timedelta
+from datetime import datetime, timedelta
 from functools import cache, partial
 from threading import Lock
 from typing import NamedTuple
@@ -22,7 +22,6 @@ from episodic_agent.core.chains.filters import EVERYTHING, MetadataFilter
 from episodic_agent.core.context.quoting import quoted
 from episodic_agent.core.context.retrieved import DETAILS, Detail, is_detailed
 from episodic_agent.core.language import words
-from episodic_agent.core.language.timewords import BEGINNING
 from episodic_agent.core.recall.policies import FUSING, SEED_003, policy_name
 from episodic_agent.core.recall.seed import PER_LEG
 from episodic_agent.core.strength.decay import retrievability
@@ -39,9 +38,10 @@ from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.episodes.listing import full_episodes
 from episodic_agent.engine.recall import whereabouts
 from episodic_agent.engine.recall.facts import answering, category_of
-from episodic_agent.engine.recall.filtering import refs_about, refs_of_channel
+from episodic_agent.engine.recall.filtering import no_channel, refs_about, refs_of_channel
 from episodic_agent.engine.recall.former import BetweenEmbedders, FormerQuery
 from episodic_agent.engine.recall.gathering import DAY, Gathered, Gatherer, SearchBounds
+from episodic_agent.engine.recall.times import in_its_time, silence, span, zone_of_writer
 from episodic_agent.engine.results import (
     DetailedRecall,
     EpisodeCard,
@@ -61,7 +61,6 @@ from episodic_agent.schemas import Episode, Observation, Scope, Vector
 PLACE = "place"  # what answers a question for a place alone
 HIDDEN = "what there is to search here is suppressed or archived; ask with suppressed=True"
 SCENES = 256  # scopes of which a process remembers who speaks there
-NEWEST, LATELY = 16, timedelta(days=30)  # messages that may tell where their writer is, and since when
 PROOFS = 5  # observations shown with a hit
 _LONGEST_NAME = 60  # characters of one that a note says is never mentioned
 SEED_DIGITS = 7  # rank fusion's scores are small
@@ -101,7 +100,7 @@ class Answered(NamedTuple):
 class _Scene:
     """What reading a query takes of a scope: who spoke there, when last, the places by key, and the zone.
 
-    `utc_offset` is that of who writes there, where they tell one; it is read for questions that name hours.
+    `utc_offset` is that of who writes there, where they tell one; it is read for questions that name times.
     """
 
     speakers: tuple[str, ...] = ()
@@ -152,7 +151,7 @@ class Recaller:
         embedded = self._embedded(query, policy, options)
         while True:
             with self._deps.store.begin(scope, write=False) as tx:
-                seen = _scene(tx, scene, zoned=query.time.names_hours and not now.utcoffset())
+                seen = _scene(tx, scene, zoned=bool(query.time) and not now.utcoffset())
                 if seen != scene:
                     query, scene = self._analysed(scope, text, seen, now), seen
                 between = None if self._deps.embedder is None else self._deps.former.between(tx)
@@ -235,7 +234,9 @@ class Recaller:
         if not len(gathered.refs):
             nothing = HIDDEN if visibility.drawn else self._nothing(tx.scope)
             if _of_its_time(query, asked.policy, options):
-                nothing = _silence(asked.filter_, drawn=visibility.drawn)
+                nothing = silence(*span(query), drawn=visibility.drawn)
+            if options.channel is not None:
+                nothing = no_channel(tx, options.channel) or nothing
             return Recall(asked.query.text, (), (), 0.0, [*asked.notes, nothing])
         return self._fused(gatherer, gathered, asked)
 
@@ -273,22 +274,7 @@ class Recaller:
             language=language,
             places=places,
         )
-        zone = now.utcoffset()
-        query = analyse(now, utc_offset=zone)
-        if query.time.names_hours and not zone and scene.utc_offset:
-            # an hour is one of whoever writes; days stay those of `now`, as messages are indexed under them
-            zone = scene.utc_offset
-            query = analyse(now, utc_offset=zone)
-        offset = zone or timedelta()
-        # of "yesterday evening" the day counts: that nobody spoke after four says nothing of what is meant
-        days = [datetime.combine(r.start + offset, time(), r.start.tzinfo) for r in query.time.ranges]
-        if last is None or not days or any(day - offset <= last for day in days):
-            return query
-        # "in April" asked long after the last message means the April that is known; "yesterday" is one
-        known = analyse(last, utc_offset=zone)
-        pairs = zip(query.time.ranges, known.time.ranges, strict=False)
-        is_calendar = all((a.start.month, a.start.day) == (b.start.month, b.start.day) for a, b in pairs)
-        return known if is_calendar else query
+        return in_its_time(lambda at, zone: analyse(at, utc_offset=zone), now, last, scene.utc_offset)
 
     def _nothing(self, scope: Scope) -> str:
         store = self._deps.store
@@ -436,19 +422,8 @@ def _about(tx: Transaction, options: SearchOptions, visibility: Visibility) -> R
 
 def _scene(tx: Transaction, before: _Scene, *, zoned: bool) -> _Scene:
     last = tx.observations.last_at()
-    offset = _utc_offset(tx, last) if zoned and last is not None else before.utc_offset
+    offset = zone_of_writer(tx, last) if zoned and last is not None else before.utc_offset
     return _Scene(tuple(tx.observations.actors()), last, dict(tx.threads.places()), offset)
-
-
-def _utc_offset(tx: Transaction, last: datetime) -> timedelta | None:
-    """Return the offset of the newest messages that tell one: "this evening" is one of whoever writes.
-
-    What a program writes has a time in UTC, and tells nothing of where its user is.
-    """
-    newest = tx.index.between(last - LATELY, last + timedelta.resolution, limit=NEWEST, newest=True).tolist()
-    stored = tx.observations.get(newest)
-    offsets = [stored[ref].utc_offset for ref in reversed(newest) if ref in stored]
-    return next((timedelta(seconds=offset) for offset in offsets if offset), None)
 
 
 def _of_its_time(query: ranking.Query, policy: str, options: SearchOptions) -> bool:
@@ -457,14 +432,6 @@ def _of_its_time(query: ranking.Query, policy: str, options: SearchOptions) -> b
     What was said yesterday was said yesterday, however well another day answers to the words.
     """
     return query.said_alone and policy != SEED_003 and options.since is options.until is None
-
-
-def _silence(bounds: SearchBounds, *, drawn: bool) -> str:
-    """Say that nothing was said in the time a question names, as far as is shown."""
-    since, until = f"{bounds.since:%Y-%m-%d %H:%M}", f"{bounds.until:%Y-%m-%d %H:%M}"
-    when = f"before {until}" if bounds.since == BEGINNING else f"from {since} to {until}"
-    hidden = "; what is suppressed or archived is not looked at" if drawn else ""
-    return f"nothing was said {when} UTC{hidden}"
 
 
 def _by_place(query: ranking.Query, policy: str, options: SearchOptions) -> bool:
@@ -483,8 +450,8 @@ def _asked(
     thread = None if options.thread is None else find_thread(tx, options.thread).id
     bounds = SearchBounds(options.since, options.until, thread, options.place)
     if _of_its_time(query, policy, options):
-        ranges = query.time.ranges
-        bounds = replace(bounds, since=min(r.start for r in ranges), until=max(r.end for r in ranges))
+        since, until = span(query)
+        bounds = replace(bounds, since=since, until=until)
     if _by_place(query, policy, options):
         return _SearchRequest(query, PLACE, bounds, options, now, None, [])
     return _SearchRequest(

@@ -155,6 +155,26 @@ GROUPS: Final[Mapping[str, str]] = {
     "Set up and keep": "init config models export backup keys admin",
     "Measure": "demo evaluate calibrate",
 }
+# What people type whose letters are like no command's that does it.
+MEANT: Final[Mapping[str, str]] = {
+    "timeline": "recent episodes",
+    "history": "recent changes",
+    "log": "recent changes",
+    "why": "explain",
+    "list": "recent threads facts",
+    "ls": "recent threads facts",
+    "ask": "search",
+    "find": "search",
+    "query": "search",
+    "recall": "search",
+    "remember": "add",
+    "write": "add",
+    "delete": "forget",
+    "remove": "forget",
+    "erase": "forget",
+    "check": "doctor",
+    "status": "stats",
+}
 HELPS: Final = {place.partition(".")[2].rstrip("_"): sentence for place, sentence in COMMANDS.items()}
 
 
@@ -192,6 +212,15 @@ class CommandIndex(click.Group):
         except BrokenPipeError:  # click would leave with 1, the code of an internal error
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what waits to be written
             ctx.exit(0)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; who types another word for one is told which there is."""
+        if args[0] in MEANT and args[0] not in self.commands:
+            names = ", ".join(map(repr, MEANT[args[0]].split()))
+            ctx.fail(f"No such command {args[0]!r}. Did you mean one of: {names}?")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the everyday commands with all that their first sentences say, the others in a line each."""

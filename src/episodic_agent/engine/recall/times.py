@@ -1,0 +1,65 @@
+"""Read the times a question names by the clock of whoever writes, for search and contexts alike."""
+
+from collections.abc import Callable
+from datetime import datetime, time, timedelta
+from typing import Final
+
+from episodic_agent.core.language.timewords import BEGINNING
+from episodic_agent.core.recall.query import Query
+from episodic_agent.protocols import Transaction
+
+NEWEST, LATELY = 16, timedelta(days=30)  # messages that may tell where their writer is, and since when
+_NO_OFFSET: Final = timedelta()
+
+
+def zone_of_writer(tx: Transaction, last: datetime) -> timedelta | None:
+    """Return the offset of the newest messages that tell one: "yesterday" is one of whoever writes.
+
+    What a program writes has a time in UTC, and tells nothing of where its user is. `last` is when the
+    newest message was said.
+    """
+    newest = tx.index.between(last - LATELY, last + timedelta.resolution, limit=NEWEST, newest=True).tolist()
+    stored = tx.observations.get(newest)
+    offsets = [stored[ref].utc_offset for ref in reversed(newest) if ref in stored]
+    return next((timedelta(seconds=offset) for offset in offsets if offset), None)
+
+
+def in_its_time(
+    analyse: Callable[[datetime, timedelta | None], Query],
+    now: datetime,
+    last: datetime | None,
+    writer: timedelta | None,
+) -> Query:
+    """Return a question as read at a moment, its days and hours by the zone of `now`, else the writer's.
+
+    `last` is when the newest message was said.
+    """
+    zone = now.utcoffset()
+    query = analyse(now, zone)
+    if query.time and not zone and writer:
+        zone = writer
+        query = analyse(now, zone)
+    offset = zone or _NO_OFFSET
+    # of "yesterday evening" the day counts: that nobody spoke after four says nothing of what is meant
+    days = [datetime.combine(r.start + offset, time(), r.start.tzinfo) for r in query.time.ranges]
+    if last is None or not days or any(day - offset <= last for day in days):
+        return query
+    # "in April" asked long after the last message means the April that is known; "yesterday" is one
+    known = analyse(last, zone)
+    pairs = zip(query.time.ranges, known.time.ranges, strict=False)
+    is_calendar = all((a.start.month, a.start.day) == (b.start.month, b.start.day) for a, b in pairs)
+    return known if is_calendar else query
+
+
+def span(query: Query) -> tuple[datetime, datetime]:
+    """Return from when until when the times reach that a question names."""
+    ranges = query.time.ranges
+    return min(one.start for one in ranges), max(one.end for one in ranges)
+
+
+def silence(since: datetime, until: datetime, *, drawn: bool) -> str:
+    """Say that nothing was said in the time a question names, as far as is shown."""
+    end = f"{until:%Y-%m-%d %H:%M}"
+    when = f"before {end}" if since == BEGINNING else f"from {since:%Y-%m-%d %H:%M} to {end}"
+    hidden = "; what is suppressed or archived is not looked at" if drawn else ""
+    return f"nothing was said {when} UTC{hidden}"
