@@ -17,6 +17,8 @@ from episodic_agent.core.language.stopwords import stop_words
 from episodic_agent.core.language.timewords import parse_time
 from episodic_agent.data import phrases, text, texts
 
+# Words of content before a pronoun that name what it stands for: "allergic to walnuts, even traces of them".
+_TOLD_BEFORE: Final = 3
 _SOME_DAY: Final = datetime(2026, 3, 2, tzinfo=UTC)
 _IDEOGRAPHS: Final = re.compile("[\u3400-\u9fff]")
 _KANA: Final = re.compile("[\u3040-\u30ff]")
@@ -56,7 +58,10 @@ def _points(statement: str, line: str, language: str) -> bool:
     if pronoun is None:
         return False
     before = plain[: pronoun.start() + 1]
-    return not (_any("naming", language).search(before) or _names(statement, language, before))
+    if _any("naming", language).search(before) or _names(statement, language, before):
+        return False
+    known = stop_words()[language]
+    return sum(word not in known and word != "|" for word in before.split()) < _TOLD_BEFORE
 
 
 def _names(statement: str, language: str, before: str) -> bool:
