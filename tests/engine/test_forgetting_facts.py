@@ -321,6 +321,32 @@ def test_a_fact_goes_with_the_words_it_points_to(
     assert [f.message for f in memory.doctor() if f.severity == "error"] == []
 
 
+def test_a_fact_that_holds_suppressed_words_of_another_episode_stays_untold(
+    open_memory: OpenMemory, clock: Clock
+) -> None:
+    memory = open_memory(policy="default")
+    for text in ("My neighbour is called Brackmoor.", "His cat is called Quillmere."):
+        clock.now += timedelta(minutes=1)
+        mine(memory).add(text, thread="talk")
+        mine(memory).flush()
+    question = "What is the cat of the neighbour called?"
+
+    def prompt() -> str:
+        return mine(memory).context(question, thread="another").text
+
+    cat, led = "His cat is called Quillmere.", "Brackmoor. … His cat"
+    assert cat in told(memory, question)
+    assert led in prompt()
+    first = min(mine(memory).episodes.list(), key=lambda card: card.start_at)
+    mine(memory).episodes.suppress(first.episode_id)
+    assert cat not in told(memory, question)
+    assert cat in prompt()  # the message itself is not suppressed
+    assert "Brackmoor" not in prompt()
+    mine(memory).episodes.unsuppress(first.episode_id)
+    assert cat in told(memory, question)
+    assert led in prompt()
+
+
 def test_words_of_another_sitting_lead_to_nothing(open_memory: OpenMemory, clock: Clock) -> None:
     memory = open_memory()
     for text in ("My neighbour is called Brackmoor.", "His cat is called Quillmere."):

@@ -158,6 +158,11 @@ class Fact:
         """Return the evidence that says it, without the words that ended it or that lead to it."""
         return tuple(one for one in self.evidence if one.ended_by is None and one.leads_to is None)
 
+    @property
+    def leads(self) -> tuple[FactEvidence, ...]:
+        """Return the evidence whose words stand in its sentence before those it quotes."""
+        return tuple(one for one in self.evidence if one.leads_to is not None and one.fact == self.fact)
+
     def left_without(self, gone: Container[UUID]) -> tuple[FactEvidence, ...]:
         """Return the evidence that is left without some observations: what points to them goes with them."""
         left = [one for one in self.evidence if one.observation_id not in gone and one.leads_to not in gone]

@@ -444,6 +444,9 @@ def _proof(
     there = [proofs[e.observation_id] for e in fact.telling if e.observation_id in proofs]
     there = [item for item in there if item.at <= now.at]
     refs = {ref_of(numbers[item.thread_id], item.seq): item for item in there}
-    hidden = visibility.why(list(refs))
+    leads = [proofs[e.observation_id] for e in fact.leads if e.observation_id in proofs]
+    hidden = visibility.why([*refs, *(ref_of(numbers[item.thread_id], item.seq) for item in leads)])
+    if any(ref_of(numbers[item.thread_id], item.seq) in hidden for item in leads):
+        return None  # its sentence holds those words
     shown = [item for ref, item in refs.items() if ref not in hidden]
     return max(shown, key=lambda item: (item.at, item.seq), default=None)

@@ -98,7 +98,8 @@ def answering(
     inside = None if bounds.about is None else frozenset(bounds.about.tolist())
     pairs = best_facts(tx, deps, query, vector, limit=requested_limit, category=category_of(category), at=at)
     relevant = [(fact, score) for fact, score in pairs if score >= RELEVANT]
-    observations = tx.observations.get([one.observation_id for fact, _ in relevant for one in fact.telling])
+    held = [one.observation_id for fact, _ in relevant for one in (*fact.telling, *fact.leads)]
+    observations = tx.observations.get(held)
     hits = []
     numbers = {thread: tx.threads.number(thread) for thread in {o.thread_id for o in observations.values()}}
     refs = {one.id: ref_of(numbers[one.thread_id], one.seq) for one in observations.values()}
@@ -123,6 +124,8 @@ def answering(
             continue
         if (proofs and not places) or visibility.holds(fact.fact):
             continue
+        if any(refs[one.observation_id] in hidden for one in fact.leads if one.observation_id in refs):
+            continue  # its sentence holds those words
         hits.append(FactHit(fact, score, tuple(dict.fromkeys(places))))
     shown = hits[:limit]
     first = {t.id: t for t in tx.threads.list(ids=[hit.threads[0] for hit in shown if hit.threads])}
