@@ -12,7 +12,7 @@ from uuid import UUID
 
 import click
 
-from episodic_agent.engine.arguments import aware
+from episodic_agent.core.ingest import read_time
 from episodic_agent.engine.trace.acts import calling
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.faces.cli.saying import make_sure, say, say_error, tell, tell_json
@@ -168,7 +168,7 @@ def whose(memory: "Engine", name: str | None, *, first: str | None = None) -> "U
 
 def moment(text: str | None) -> datetime | None:
     """Read a time given as an option; InvalidInput for what is none."""
-    return aware(text)
+    return None if text is None else read_time(text).lived
 
 
 def say_more(count: int, limit: int) -> None:
