@@ -347,6 +347,21 @@ def test_a_fact_that_holds_suppressed_words_of_another_episode_stays_untold(
     assert led in prompt()
 
 
+@pytest.mark.parametrize("expired", [0, 1])
+def test_a_fact_is_not_listed_where_its_words_or_those_before_have_expired(
+    open_memory: OpenMemory, clock: Clock, expired: int
+) -> None:
+    memory = open_memory()
+    texts = ("My neighbour is called Brackmoor.", "His cat is called Quillmere.")
+    for n, text in enumerate(texts):
+        clock.now += timedelta(minutes=1)
+        mine(memory).add(text, thread="talk", ttl="1h" if n == expired else None)
+    mine(memory).flush()
+    assert known(memory) == set(texts)
+    clock.forward(hours=2)
+    assert known(memory) == ({texts[0]} if expired else set())
+
+
 def test_words_of_another_sitting_lead_to_nothing(open_memory: OpenMemory, clock: Clock) -> None:
     memory = open_memory()
     for text in ("My neighbour is called Brackmoor.", "His cat is called Quillmere."):

@@ -25,7 +25,7 @@ NEAREST: Final = 8  # later statements are judged by meaning, and
 FOLLOWING: Final = 3  # those that stand next behind it
 BEARS: Final = -2.0  # log-odds from which a line bears on the message: what it says must be so
 MOST: Final = 2  # of them are told with it, the likeliest
-_ALIKE: Final = 0.3  # cosine
+_ALIKE: Final = 0.3  # cosine, or share of terms
 _ABOVE: Final = 1e-3  # log-odds: what corrects is taken first
 
 
@@ -81,11 +81,10 @@ def _corrections(
     ]
     result: dict[Spot, tuple[Spot, ...]] = {}
     for older in likely:
-        spots = [statements[newer].spot for newer in _later(older, judged)]
+        spots = [statements[place].spot for place in (older, *_later(older, judged))]
         # of two that may have changed the same, the earlier may be changed by the later
-        for n, spot in enumerate([statements[older].spot, *spots[:-1]]):
-            if spots:
-                result[spot] = tuple(dict.fromkeys([*result.get(spot, ()), *spots[n:]]))
+        for n, spot in enumerate(spots[:-1], 1):
+            result[spot] = tuple(dict.fromkeys([*result.get(spot, ()), *spots[n:]]))
     return result
 
 
@@ -94,9 +93,7 @@ def _later(older: int, judged: Sequence[JudgedStatement]) -> list[int]:
     before = judged[older]
     places = range(older + 1, len(judged))
     alike = {place: _alike(before, judged[place]) for place in places}
-    near = [
-        place for place in sorted(alike, key=lambda place: (-alike[place], place)) if alike[place] >= _ALIKE
-    ]
+    near = [place for place in sorted(alike, key=lambda one: (-alike[one], one)) if alike[place] >= _ALIKE]
     likelihoods: dict[int, float] = {}
     for place in dict.fromkeys([*near[:NEAREST], *places[:FOLLOWING]]):
         after = judged[place]

@@ -312,14 +312,17 @@ def _by_hand(
 
 
 def _unexpired(tx: Transaction, cards: Sequence[FactCard], most: int, now: datetime) -> list[FactCard]:
-    """Return the first cards but of facts that nothing proves any more except what has expired."""
+    """Return the first cards but of facts that what has expired alone proves, or that hold its words."""
     shown: list[FactCard] = []
     for start in range(0, len(cards), most):
         page = cards[start : start + most]
         proofs = tx.observations.get([proof.observation_id for card in page for proof in card.fact.evidence])
         over = {one.id for one in proofs.values() if one.expires_at is not None and one.expires_at <= now}
         shown += [
-            card for card in page if any(proof.observation_id not in over for proof in card.fact.evidence)
+            card
+            for card in page
+            if card.fact.left_without(over)
+            and not any(lead.observation_id in over for lead in card.fact.leads)
         ]
         if len(shown) >= most:
             break
