@@ -349,6 +349,9 @@ def test_a_new_subject_is_heard_in_five_languages(text: str) -> None:
 def test_a_greeting_before_a_question_is_more_than_nothing() -> None:
     assert cues("Good morning! Please read me the headlines").nothing is False
     assert cues("好的，谢谢").nothing is True
+    assert cues("danke für alles").nothing is True
+    assert cues("Thanks so much for all your help!").nothing is True
+    assert cues("thanks for the recipe").nothing is False
 
 
 # --- candidates
