@@ -30,7 +30,10 @@ LABELS = LifeLabels(
     messages=MESSAGES,
     topics={"s1": "leaking boiler", "s2": "boiler repair", "s3": "horse"},
     earlier={"s1": frozenset(), "s2": frozenset(["s1"]), "s3": frozenset()},
-    facts=[LabelledFact("nuts", frozenset(["m3"]), replaced=True), LabelledFact("again", frozenset(["m5"]))],
+    facts=[
+        LabelledFact("nuts", frozenset(["m3"]), True, "Ana must not eat walnuts", frozenset(["m5"])),
+        LabelledFact("again", frozenset(["m5"])),
+    ],
     tempting=frozenset(["m6"]),
     needs={"m4": ["m1", "m2"]},
     questions=[
@@ -143,6 +146,21 @@ def test_lines_of_other_matters_are_noise() -> None:
     played = replace(RIGHT, contexts={("m4", 800): told})
     assert figure(played, "needs", "noise") == 0.5
     assert figure(played, "needs", "covered@2000") is None
+
+
+@pytest.mark.parametrize(
+    ("told", "share"), [([["m3"]], 1.0), ([["m3"], ["m5"]], 0.0), ([["m5"]], 0.0), ([["m1"], []], 0.0)]
+)
+def test_what_was_so_told_without_what_is_so_now_is_outdated(told: list[list[str]], share: float) -> None:
+    played = replace(RIGHT, looked_up={("nuts", 300): ToldContext("", told)})
+    assert figure(played, "changes", "outdated@300") == share
+    assert figure(played, "changes", "outdated@800") is None
+
+
+def test_a_change_that_one_message_tells_whole_is_not_looked_up() -> None:
+    both = LabelledFact("nuts", frozenset(["m5"]), True, "Ana must not eat walnuts", frozenset(["m5"]))
+    assert [fact.id for fact in LABELS.changes] == ["nuts"]
+    assert replace(LABELS, facts=[both]).changes == []
 
 
 def test_the_replaced_answer_above_the_newest_is_wrong() -> None:

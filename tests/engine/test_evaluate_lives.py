@@ -55,6 +55,7 @@ def written(folder: Path, *lives: object) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_life_is_played_in_the_order_of_time(tmp_path: Path) -> None:
     (life,) = read_lives(written(tmp_path, LIFE))
     clock = PlayedClock(life.lines[0].at)
@@ -86,6 +87,7 @@ def test_the_figures_have_the_published_shape_and_come_out_the_same_twice(tmp_pa
         "episodes": {"f1", "f1_tol1", "score", "density"},
         "facts": {"precision", "recall", "f1", "tempted", "tempted_by", "stale"},
         "needs": {"covered@800", "covered@2000", "noise"},
+        "changes": {"outdated@300", "outdated@800", "outdated@1500"},
         "questions": {"recall@5", "recall@10", "any@5", "abstained", "changed"},
         "titles": {"topic_words", "phrase"},
     }
@@ -109,6 +111,25 @@ def test_the_beginning_of_a_life_has_what_was_labelled_needed_and_asked_by_then(
     assert read_lives(path, 99) == read_lives(path)
 
 
+def test_what_changed_is_looked_up_at_the_end_in_the_words_of_what_was_so(tmp_path: Path) -> None:
+    said = [
+        *LIFE["messages"],
+        message("m5", "s4", "The boiler is mended, Brandt took eighty euros", "2026-03-06T10:00:00"),
+        message("m6", "s5", "Tarte tatin wants puff pastry", "2026-03-08T10:00:00"),
+    ]
+    sittings = [*LIFE["sittings"], *({"id": s, "topic": "", "goes_on_from": []} for s in ("s4", "s5"))]
+    price = {"id": "p", "fact": "Brandt wants ninety euros", "evidence": ["m4"], "replaced_by": "q"}
+    paid = {"id": "q", "fact": "Brandt took eighty euros", "evidence": ["m5"], "replaces": "p"}
+    path = written(tmp_path, {**LIFE, "messages": said, "sittings": sittings, "facts": [price, paid]})
+    (life,) = read_lives(path)
+    clock = PlayedClock(life.lines[0].at)
+    with temporary_memory(HashingEmbedder(), now=clock) as memory:
+        played = play(life, memory.user("Ana"), clock)
+    assert played.looked_up.keys() == {("p", 300), ("p", 800), ("p", 1500)}
+    assert {"m4", "m5"} <= {m for line in played.looked_up["p", 800].lines for m in line}
+
+
+@pytest.mark.slow
 def test_a_model_is_asked_as_in_use_and_what_it_takes_is_counted(tmp_path: Path) -> None:
     model = ScriptedModel(respond=lambda _prompt, stage: BadReply("no") if stage == "facts" else {})
     path = written(tmp_path, LIFE)
@@ -134,6 +155,7 @@ def test_a_model_is_asked_as_in_use_and_what_it_takes_is_counted(tmp_path: Path)
         ({**LIFE, "messages": LIFE["messages"][::-1]}, "in the order of their times"),
         ({**LIFE, "messages": [{"id": "m1"}]}, "message 1 lacks `sitting`"),
         ({**LIFE, "tempting": ["m9"]}, "labels m9, which it does not have"),
+        ({**LIFE, "facts": [{**LIFE["facts"][0], "replaced_by": "x"}]}, "labels x, which it does not have"),
         ({**LIFE, "questions": [{"question": "?", "time": "soon"}]}, "question 1 has no time"),
     ],
 )

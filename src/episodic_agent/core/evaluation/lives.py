@@ -21,6 +21,11 @@ from episodic_agent.schemas import Json
 COVERED: Final = 0.6  # of a message's content words: so many in a context, and the message stands there
 BRIEF: Final = 3  # content words of an opening that says too little to be understood alone
 BUDGETS: Final = (800, 2000)  # tokens
+SCARCE: Final = (
+    300,
+    800,
+    1500,
+)  # tokens in which what changed is asked for: where little fits, one of the two may go
 _NEGATED: Final = re.compile(
     r"\b(?:not|no|never|nobody|nothing|none|neither|nor|without|\w+n['’]t|nicht|nie|niemals|niemand|nichts|ohne|"
     r"kein\w*|weder)\b|不|没|未|别|无",
@@ -41,11 +46,16 @@ class LifeMessage:
 
 @dataclass(frozen=True, slots=True)
 class LabelledFact:
-    """A fact a good memory would hold: the messages that tell it, and whether another replaced it."""
+    """A fact a good memory would hold: the messages that tell it, and whether another replaced it.
+
+    `text` are the label's words, `replaced_by` the messages that tell what took its place.
+    """
 
     id: str
     evidence: frozenset[str]
     replaced: bool = False
+    text: str = ""
+    replaced_by: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +79,11 @@ class LifeLabels:
     tempting: frozenset[str] = frozenset()
     needs: Mapping[str, Sequence[str]] = field(default_factory=dict)
     questions: Sequence[LifeQuestion] = ()
+
+    @property
+    def changes(self) -> list[LabelledFact]:
+        """What was so and is no more, where messages tell the one and others what took its place."""
+        return [f for f in self.facts if f.text and f.replaced_by and not f.replaced_by & f.evidence]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +126,8 @@ class PlayedLife:
 
     `thread_of` and `episode_of` are by message; `links` are (newer, older) sittings as decided when the newer
     one ended, `sure` those of them that were HIGH; `largest` counts the threads of the largest cross-thread
-    episode; `contexts` are by message and budget in tokens; `answers` in the order of the questions; `calls`
+    episode; `contexts` are by message and budget in tokens, `looked_up` by fact that changed and budget, as
+    they were told at the end for the fact's words; `answers` in the order of the questions; `calls`
     is how often a language model was asked, `tokens` what it read and wrote, `refused` how many of its
     answers could not be used; `seconds` is what adding took.
     """
@@ -123,6 +139,7 @@ class PlayedLife:
     largest: int = 0
     facts: Sequence[FoundFact] = ()
     contexts: Mapping[tuple[str, int], ToldContext] = field(default_factory=dict)
+    looked_up: Mapping[tuple[str, int], ToldContext] = field(default_factory=dict)
     answers: Sequence[Answer] = ()
     episodes: Sequence[TitledEpisode] = ()
     calls: int = 0
@@ -140,6 +157,7 @@ def score_life(labels: LifeLabels, played: PlayedLife) -> dict[str, Json]:
         "episodes": _episodes(labels, played),
         "facts": _facts(labels, played),
         "needs": _needs(labels, played),
+        "changes": _changes(labels, played),
         "questions": _questions(labels, played),
         "titles": _titles(labels, played),
         "wrong_high_links": len({x for x in played.sure if x[1] not in labels.earlier.get(x[0], ())}),
@@ -298,6 +316,19 @@ def _needs(labels: LifeLabels, played: PlayedLife) -> dict[str, Json]:
                 lines += 1
                 noisy += not any(texts[s].sitting in fits for s in sources if s in texts)
     shares["noise"] = rounded(noisy / lines) if lines else None
+    return shares
+
+
+def _changes(labels: LifeLabels, played: PlayedLife) -> dict[str, Json]:
+    """Of what changed, asked for in the words of what was so: the share told as it was and not as it is."""
+    shares: dict[str, Json] = {}
+    for budget in SCARCE:
+        outdated = []
+        for fact in labels.changes:
+            if (context := played.looked_up.get((fact.id, budget))) is not None:
+                sources = {message for line in context.lines for message in line}
+                outdated.append(bool(fact.evidence & sources) and not fact.replaced_by & sources)
+        shares[f"outdated@{budget}"] = _mean(outdated)
     return shares
 
 

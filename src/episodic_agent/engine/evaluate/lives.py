@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -14,6 +14,7 @@ from uuid import UUID
 
 from episodic_agent.core.evaluation.lives import (
     BUDGETS,
+    SCARCE,
     Answer,
     FoundFact,
     LabelledFact,
@@ -180,6 +181,14 @@ def play(
     played.contexts, played.links, played.sure = contexts, stage.links, stage.sure
     played.answers = [answers[n] for n in range(len(life.questions))]
     _note_memory(memory, stage, played)
+    # last: what is told grows stronger by it
+    played.looked_up = {
+        (fact.id, budget): _context(
+            memory, stage, replace(life.lines[-1], text=fact.text, at=clock.now), budget
+        )
+        for fact in life.labels.changes
+        for budget in SCARCE
+    }
     return played
 
 
@@ -353,18 +362,28 @@ def _labels(name: str, row: Mapping[str, Any], known: set[str]) -> LifeLabels:
         i for n in row["needs"] for i in (n["message"], *n["from"])
     }
     strange += sorted((labelled | begins | set(row["tempting"])) - known)
+    facts = {str(f["id"]): f for f in row["facts"]}
+    strange += sorted({str(f["replaced_by"]) for f in facts.values() if f.get("replaced_by")} - set(facts))
     if strange:
         raise InvalidInput(f"{name} labels {', '.join(strange[:5])}, which it does not have")
-    facts = {str(f["id"]): f for f in row["facts"]}
-    replaced = {str(f["replaces"]) for f in facts.values() if f.get("replaces")}
-    replaced |= {key for key, f in facts.items() if f.get("replaced_by")}
+    heirs = {str(f["replaces"]): f for f in facts.values() if f.get("replaces")}
+    heirs |= {key: facts[str(f["replaced_by"])] for key, f in facts.items() if f.get("replaced_by")}
     return LifeLabels(
         messages=messages,
         topics={key: str(entry.get("topic", "")) for key, entry in sittings.items()},
         earlier=_behind(
             {key: [str(s) for s in entry.get("goes_on_from", ())] for key, entry in sittings.items()}
         ),
-        facts=[LabelledFact(key, frozenset(f["evidence"]), key in replaced) for key, f in facts.items()],
+        facts=[
+            LabelledFact(
+                key,
+                frozenset(f["evidence"]),
+                key in heirs,
+                str(f.get("fact", "")),
+                frozenset(heirs[key]["evidence"]) if key in heirs else frozenset(),
+            )
+            for key, f in facts.items()
+        ],
         tempting=frozenset(row["tempting"]),
         needs={str(n["message"]): [str(i) for i in n["from"]] for n in row["needs"]},
         questions=[_question(q, messages, list(facts.values())) for q in row["questions"]],

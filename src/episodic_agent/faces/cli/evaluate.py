@@ -49,6 +49,7 @@ LIFE_FIGURES = {
     "episodes": ("f1", "f1_tol1", "score", "density"),
     "facts": ("precision", "recall", "f1", "tempted", "stale"),
     "needs": ("covered@800", "covered@2000", "noise"),
+    "changes": ("outdated@300", "outdated@800", "outdated@1500"),
     "questions": ("recall@5", "recall@10", "any@5", "abstained", "changed"),
     "titles": ("topic_words", "phrase"),
 }  # what is printed of a life, a line each
