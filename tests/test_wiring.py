@@ -143,6 +143,7 @@ def test_another_programs_database_is_left_as_it_is(tmp_path: Path) -> None:
         assert db.execute("SELECT name FROM sqlite_master").fetchall() == [("customer",)]
 
 
+@pytest.mark.slow
 def test_a_database_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     Memory.open(path, embedder="none").close()

@@ -9,6 +9,7 @@ from episodic_agent.providers.embedders.hashing import HashingEmbedder
 from episodic_agent.schemas import Reading
 
 
+@pytest.mark.slow
 def test_every_part_of_a_run_is_measured_and_no_step_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("minigrid")
     monkeypatch.setattr(agent_run, "QUICK_STEPS", 120)

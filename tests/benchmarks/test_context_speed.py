@@ -7,6 +7,7 @@ import pytest
 from benchmarks import context_speed
 
 
+@pytest.mark.slow
 def test_contexts_are_timed_of_linked_threads_and_of_a_message_that_begins_one(tmp_path: Path) -> None:
     rows = dict(context_speed.beside(f"sqlite:///{tmp_path / 'many.db'}", context_speed.apart(24), 3))
     assert list(rows) == [context_speed.SAME, context_speed.NEW]

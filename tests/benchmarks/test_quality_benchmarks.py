@@ -214,6 +214,7 @@ def test_what_is_switched_off_changes_the_figures_that_are_kept(measured: Path) 
     assert any(legs.values())
 
 
+@pytest.mark.slow
 def test_without_training_only_what_needs_none_is_measured_and_the_rest_is_kept(
     data: Path, tmp_path: Path
 ) -> None:
@@ -222,6 +223,7 @@ def test_without_training_only_what_needs_none_is_measured_and_the_rest_is_kept(
     assert {key.partition(" | ")[0] for key in rows} == {"glue in-sample"}
 
 
+@pytest.mark.slow
 def test_glued_dialogues_are_the_same_every_time_and_named_by_what_is_said(data: Path) -> None:
     items, two = (boundary_quality.glue_names(boundary_quality.trainer.gather(data, data / "cache" / "units"))
                 for _ in range(2))  # fmt: skip
@@ -345,6 +347,7 @@ def test_switching_off_a_leg_ranks_otherwise(name: str) -> None:
     assert sum(moved) >= 10
 
 
+@pytest.mark.slow
 def test_what_was_gathered_is_read_from_the_cache_until_the_data_change(data: Path, tmp_path: Path) -> None:
     embedder = HashingEmbedder()
     cases = asked.asked_cases(data, "ret_realtalk", embedder, tmp_path, quick=True)

@@ -15,7 +15,7 @@ def test_a_life_is_lived_through_the_engine() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("user", USERS[:2], ids=lambda user: user.name)
+@pytest.mark.parametrize("user", USERS[:1], ids=lambda user: user.name)
 def test_accuracy_recovers_from_a_drift_and_is_never_two_points_below_no_tuning(user: User) -> None:
     results = live(user, 1)
     assert len(results["accuracy"]) == 2000 // BLOCK

@@ -180,6 +180,7 @@ def test_the_clock_closes_a_silent_frame_as_the_next_message_would(
     assert policy.pack(by_clock.memory) == policy.pack(by_message.memory)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [384, 1536])
 def test_the_packed_memory_stays_small(size: int) -> None:
     policy, memory = DefaultPolicy(threshold=0.999), DefaultPolicy().begin()
@@ -327,6 +328,7 @@ def test_what_was_expected_so_far_is_the_sum_of_what_the_records_say(
     assert step.memory.expected == pytest.approx(sum(values.values()), abs=1e-3)
 
 
+@pytest.mark.slow
 def test_with_times_as_without_a_thread_with_few_boundaries_is_asked_for_less_later_on() -> None:
     stream = [arrival(seq, "the same old song", at=START + timedelta(minutes=seq)) for seq in range(40)]
     thresholds = [last_record(play(stream), seq).threshold for seq in range(1, 40)]
@@ -484,6 +486,7 @@ def test_the_scale_of_surprise_holds_on_labelled_lines_without_vectors() -> None
     check_scale({})
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not is_present(MODEL), reason="the local embedder is not installed: `episodic models pull`"
 )

@@ -260,6 +260,7 @@ def test_restarts_between_any_two_steps_change_nothing(
     assert rules.pack(memory) == rules.pack(straight.memory)
 
 
+@pytest.mark.slow
 def test_the_packed_memory_of_a_long_talkative_thread_stays_small() -> None:
     words = [f"word{n % 997}-{n % 31}x" for n in range(40_000)]
     steps = []

@@ -249,6 +249,7 @@ def test_a_bootstrap_interval_is_as_wide_as_the_normal_one_on_a_large_sample():
     assert high == pytest.approx(values.mean() + half, abs=0.1 * half)
 
 
+@pytest.mark.slow
 def test_a_bootstrap_interval_covers_the_true_mean_about_as_often_as_it_says():
     source = np.random.default_rng(4)
     samples = [source.random(80) < 0.7 for _ in range(200)]

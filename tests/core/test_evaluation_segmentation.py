@@ -88,6 +88,7 @@ def extremes(units: int) -> Sequence[tuple[list[int], list[int]]]:
     return [(one, other) for one in sides for other in sides]
 
 
+@pytest.mark.slow
 def test_streams_without_and_full_of_boundaries_agree_with_both_packages_at_every_length():
     for units in range(2, 42):
         for pair in extremes(units):
@@ -200,6 +201,7 @@ def test_f1_is_averaged_per_stream_and_pooled_for_segeval():
     assert report.density == pytest.approx(2 / 8)
 
 
+@pytest.mark.slow
 def test_f1_agrees_with_scikit_learn_under_both_rules_of_averaging():
     pairs = [random_pair(seed, shortest=2) for seed in range(300)]
     reference, hypothesis = zip(*([[0, *side[1:]] for side in pair] for pair in pairs), strict=True)

@@ -43,6 +43,7 @@ def test_the_error_of_a_mean_is_its_spread_over_the_root_of_the_number():
     assert (estimate.high - estimate.low) / estimate.error == pytest.approx(2 * 1.96, rel=0.1)
 
 
+@pytest.mark.slow
 def test_the_interval_covers_the_truth_about_as_often_as_it_says():
     lot = np.random.default_rng(2)
     hits = 0
@@ -84,6 +85,7 @@ def test_estimates_of_streams_are_the_figures_of_the_report():
         assert estimate.low < estimate.value < estimate.high, name
 
 
+@pytest.mark.slow
 def test_pooled_f1_is_drawn_by_dialogue_like_a_bootstrap_by_hand():
     truth, guess = streams(6, 40)
     rows = [score_stream(*pair) for pair in zip(truth, guess, strict=True)]

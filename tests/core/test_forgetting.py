@@ -151,6 +151,7 @@ def test_a_whole_result_list_is_judged_like_its_members(rows: list[tuple[float, 
     assert together.tolist() == pytest.approx([retrievability(*row) for row in rows], rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [0, 1, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, 2 * PIECE + 1])
 @given(st.integers(0, 2**32 - 1), st.sampled_from([np.float32, np.float64]))
 @settings(max_examples=5, deadline=None)

@@ -403,6 +403,7 @@ def test_an_item_given_as_its_own_fields_reads_back() -> None:
     )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(KEYS | st.text(max_size=5), JSON, max_size=6) | JSON)
 def test_any_json_gives_a_storable_item_or_one_clear_line(raw: object) -> None:
     try:

@@ -180,6 +180,7 @@ def within(inner: Sequence[str], outer: Sequence[str]) -> bool:
     return all(name in left for name in inner)
 
 
+@pytest.mark.slow
 def test_a_thousand_long_courses_are_mined_within_bounds() -> None:
     courses = [course(n, *(f"t{(n * 7 + k * k) % 11}" for k in range(200))) for n in range(700)]
     patterns = frequent(courses, Bounds(courses=60, actions=60, patterns=300))

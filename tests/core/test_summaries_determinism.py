@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import hashlib, json
@@ -38,5 +40,6 @@ def words_under(seed: int) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_titles_summaries_and_keywords_do_not_hang_on_the_hash_seed() -> None:
     assert len({words_under(seed) for seed in (1, 7)}) == 1

@@ -244,6 +244,7 @@ def keywords_mislead(count: int) -> list[LabelledDecision]:
     return result
 
 
+@pytest.mark.slow
 def test_weights_move_in_twentieths_to_what_tells_and_still_sum_to_one() -> None:
     decisions = keywords_mislead(300)
     values = best_weights(decisions, SEED_WEIGHTS, 0.7, seed_score, TuningRules())
@@ -257,6 +258,7 @@ def test_weights_are_not_tuned_below_two_hundred_labels() -> None:
     assert best_weights(keywords_mislead(199), SEED_WEIGHTS, 0.7, seed_score, TuningRules()) == SEED_WEIGHTS
 
 
+@pytest.mark.slow
 def test_a_run_changes_threshold_or_weights_but_never_both() -> None:
     setting = PolicySetting(0.7, SEED_WEIGHTS)
     tuning = run("link", keywords_mislead(300), setting, START, score=seed_score)

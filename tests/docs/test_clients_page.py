@@ -16,6 +16,7 @@ PAGE = ROOT / "docs" / "clients.md"
 BLOCKS = re.findall(r"^```(python|js) serve\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.M | re.S)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("language", "block"), BLOCKS, ids=[f"{n} {one}" for n, (one, _) in enumerate(BLOCKS)]
 )

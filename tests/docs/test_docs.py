@@ -305,6 +305,7 @@ def test_pages_of_the_inside_name_only_rooms_that_exist(page: Path) -> None:
     assert len(named) > 10 or page.name != "tour.md"
 
 
+@pytest.mark.slow
 def test_the_glossary_explains_ten_words() -> None:
     text = (DOCS / "glossary.md").read_text(encoding="utf-8")
     assert len(re.findall(r"^\| \*\*", text, re.MULTILINE)) == 10

@@ -161,6 +161,7 @@ def frozen(folder: Path, policy: str) -> list[int]:
     return [int(line[1:5]) for line in done.stdout.splitlines() if line.endswith("[FREEZE]")]
 
 
+@pytest.mark.slow
 def test_the_custom_detector_of_seed_000_runs_as_it_is_printed(lab: Path) -> None:
     cuts = frozen(lab, "lab:MyBoundaryDetector?custom_threshold=0.9")
     assert len(cuts) > 3
@@ -169,11 +170,13 @@ def test_the_custom_detector_of_seed_000_runs_as_it_is_printed(lab: Path) -> Non
     assert {one["reason"] for one in listed[:-1]} == {"event_accumulation"}
 
 
+@pytest.mark.slow
 def test_the_stub_of_seed_000_is_ours(lab: Path) -> None:
     printed = frozen(lab, "lab:StubBoundaryDetector?freeze_interval=50")
     assert printed == frozen(lab, "stub?freeze_interval=50") == [49, 99, 149]
 
 
+@pytest.mark.slow
 def test_the_arithmetic_of_seed_000_is_that_of_its_policy(lab: Path) -> None:
     numbers = "high_threshold=0.5&low_threshold=0.3&time_interval=50"
     printed = frozen(lab, f"lab:Hysteresis?{numbers}")

@@ -17,6 +17,7 @@ from episodic_agent.data import demo_folder
 DEMO = demo_folder()
 POLICIES = ("default", "seed-001")
 ORIGIN = "maya-family"
+EACH = 3  # of the times a point is reached, how many-th is tried; each point begins with another
 
 
 # --- the server and its lives ---------------------------------------------------------------------------

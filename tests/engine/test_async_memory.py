@@ -55,6 +55,7 @@ def test_every_verb_of_the_tree_is_there_with_the_same_signature(memory: Memory)
     assert twin.name == "ana"
 
 
+@pytest.mark.slow
 def test_real_work_is_done_at_once_and_each_finds_their_own(tmp_path: Path) -> None:
     names = [f"user {n}" for n in range(12)]
 

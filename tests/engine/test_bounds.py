@@ -61,6 +61,7 @@ def test_what_comes_with_a_text_is_bounded_too(message: dict[str, object], memor
         mine(memory).add(message)
 
 
+@pytest.mark.slow
 def test_the_setting_raises_and_lowers_the_limit_at_the_command_line(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,6 +266,7 @@ print(number + 1, (most() - before) // 1024)
 SLOWLY = [pytest.param(one, marks=pytest.mark.slow) for one in ("list.json", "lines.jsonl", "timed.txt")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["object.json", *SLOWLY])
 def test_reading_a_file_of_any_size_takes_no_more_memory(name: str, tmp_path: Path) -> None:
     path, count, text = tmp_path / name, 12_000, "tea " * 250

@@ -148,6 +148,7 @@ def test_recall_reads_every_cosine_on_the_default_scale(raised: Calibration) -> 
     assert after[1] < before[1]
 
 
+@pytest.mark.slow
 def test_labelled_dialogues_settle_what_similarity_alone_cannot(tmp_path: Path) -> None:
     rows = [
         {"units": [{"speaker": u.speaker, "text": u.text} for u in s.units], "starts": s.starts}
@@ -166,6 +167,7 @@ def test_labelled_dialogues_settle_what_similarity_alone_cannot(tmp_path: Path) 
         calibrating.calibrate(Raised(), HashingEmbedder(), demo_conversations(), [path])
 
 
+@pytest.mark.slow
 def test_a_memorys_own_threads_and_chat_files_are_texts_too(open_memory: OpenMemory, tmp_path: Path) -> None:
     memory = open_memory()
     for path in sorted(DATA.glob("*.jsonl")):
@@ -275,6 +277,7 @@ def test_a_refused_key_stops_the_command_with_the_remedy_and_is_never_shown(
     assert "***" in shown
 
 
+@pytest.mark.slow
 def test_calibrate_is_a_function_of_the_package(cache: Path, tmp_path: Path) -> None:
     del cache
     fitted = calibrate("hashing", output=tmp_path / "c.json")

@@ -87,6 +87,7 @@ SPOILT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("statement", "wrong"), SPOILT.items())
 def test_doctor_says_what_is_wrong_with_what_is_pinned_hidden_or_to_expire(
     url: str, clock: Clock, statement: str, wrong: str
@@ -110,6 +111,7 @@ def test_doctor_says_what_is_wrong_with_what_is_pinned_hidden_or_to_expire(
 # --- suppression -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_suppressed_episode_is_kept_and_shown_nowhere_until_it_is_asked_for(
     stores: OpenMemory, clock: Clock
 ) -> None:
@@ -136,6 +138,7 @@ def test_a_suppressed_episode_is_kept_and_shown_nowhere_until_it_is_asked_for(
     assert mine(memory).episodes.suppressed() == []
 
 
+@pytest.mark.slow
 def test_a_suppressed_thread_hides_what_is_still_to_come_and_an_episode_of_it_can_be_shown_alone(
     stores: OpenMemory, clock: Clock
 ) -> None:
@@ -155,6 +158,7 @@ def test_a_suppressed_thread_hides_what_is_still_to_come_and_an_episode_of_it_ca
     assert "gate forty" in said_of(memory)
 
 
+@pytest.mark.slow
 def test_suppressed_words_hide_what_holds_them_whole(stores: OpenMemory, clock: Clock) -> None:
     memory = stores()
     ids = remember(memory, clock, apart=0.01)
@@ -182,6 +186,7 @@ def test_suppressed_words_hide_what_holds_them_whole(stores: OpenMemory, clock: 
         mine(memory).episodes.suppress(UUID(int=5))
 
 
+@pytest.mark.slow
 def test_much_that_is_suppressed_takes_no_place_from_what_is_not(
     open_memory: OpenMemory, clock: Clock
 ) -> None:
@@ -247,6 +252,7 @@ def test_what_fading_kept_out_is_listed_with_its_strength(stores: OpenMemory, cl
 # --- pins ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_pinned_episode_does_not_fade(stores: OpenMemory, clock: Clock) -> None:
     memory = stores()
     ids = remember(memory, clock)
@@ -396,6 +402,7 @@ def test_retention_archives_first_and_erases_after_the_grace_period(stores: Open
     assert sound(memory) == []
 
 
+@pytest.mark.slow
 def test_an_open_thing_and_a_pinned_one_are_never_let_go(stores: OpenMemory, clock: Clock) -> None:
     memory = stores()
     ids = remember(memory, clock)
@@ -412,6 +419,7 @@ def test_an_open_thing_and_a_pinned_one_are_never_let_go(stores: OpenMemory, clo
     assert found(memory, "tap")[0] == ids["tap"]
 
 
+@pytest.mark.slow
 def test_a_pin_brings_an_archived_episode_back(stores: OpenMemory, clock: Clock) -> None:
     memory = stores()
     ids = remember(memory, clock)
@@ -427,6 +435,7 @@ def test_a_pin_brings_an_archived_episode_back(stores: OpenMemory, clock: Clock)
     assert [c.origin for c in mine(memory).episodes.list()] == ["tap"]
 
 
+@pytest.mark.slow
 def test_a_looser_policy_brings_back_what_the_stricter_one_put_away(stores: OpenMemory, clock: Clock) -> None:
     memory = stores()
     ids = remember(memory, clock)
@@ -445,6 +454,7 @@ def test_a_looser_policy_brings_back_what_the_stricter_one_put_away(stores: Open
     assert mine(memory).retention.get().archived == 0
 
 
+@pytest.mark.slow
 def test_one_call_never_puts_away_and_erases(stores: OpenMemory, clock: Clock) -> None:
     memory = stores()
     remember(memory, clock)
@@ -455,6 +465,7 @@ def test_one_call_never_puts_away_and_erases(stores: OpenMemory, clock: Clock) -
     assert (second.archived, second.erased) == (0, 3)
 
 
+@pytest.mark.slow
 def test_a_clock_set_back_brings_back_and_erases_nothing(stores: OpenMemory, clock: Clock) -> None:
     memory = stores()
     remember(memory, clock)
@@ -472,6 +483,7 @@ def test_a_clock_set_back_brings_back_and_erases_nothing(stores: OpenMemory, clo
     assert mine(memory).stats().episodes == 4
 
 
+@pytest.mark.slow
 def test_the_strength_rule_spares_what_was_used(open_memory: OpenMemory, clock: Clock) -> None:
     memory = open_memory()
     ids = remember(memory, clock, apart=0.01)
@@ -487,6 +499,7 @@ def test_the_strength_rule_spares_what_was_used(open_memory: OpenMemory, clock: 
     assert hidden == {"tap", "lisbon", "bread"}
 
 
+@pytest.mark.slow
 def test_the_setting_is_the_policy_of_who_has_none(
     stores: OpenMemory, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -508,6 +521,7 @@ def test_the_setting_is_the_policy_of_who_has_none(
         stores()
 
 
+@pytest.mark.slow
 def test_two_workers_apply_one_policy_once(stores: OpenMemory, clock: Clock) -> None:
     memories = [stores(), stores()]
     remember(memories[0], clock)
@@ -554,6 +568,7 @@ def test_a_policy_is_looked_at_once_an_hour_and_a_new_one_at_once(
     assert mine(memory).retention.get().archived == 2
 
 
+@pytest.mark.slow
 @settings(max_examples=share(30), deadline=None)
 @given(
     policies=st.lists(
@@ -597,6 +612,7 @@ def _archived(memory: Memory) -> list[object]:
 # --- exports ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_care_is_exported_and_imported_twice_without_change(
     stores: OpenMemory, open_memory: OpenMemory, clock: Clock, tmp_path: Path
 ) -> None:

@@ -160,6 +160,7 @@ def test_an_erasure_is_told_with_who_erased(told: Any) -> None:
 STEPS = ("live", "like", "edit", "delete", "confirm")
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(STEPS), min_size=2, max_size=8), st.integers(0, 8), st.integers(0, 8))
 def test_what_two_weeks_tell_of_facts_is_what_both_together_tell(
     program: list[str], one: int, other: int

@@ -172,6 +172,7 @@ def test_the_fifty_first_turn_begins_a_part_and_the_full_one_is_told(opened: Ope
     assert errors(memory) == []
 
 
+@pytest.mark.slow
 def test_parts_are_the_same_however_a_thread_comes(open_memory: OpenMemory, tmp_path: Path) -> None:
     statements = [m for start in (0, 100, 4_000) for m in turns(70, start=start)]
     for n, message in enumerate(statements):
@@ -511,6 +512,7 @@ def test_a_part_whose_event_a_model_worded_is_not_asked_about_again(open_memory:
 # --- what stays true ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_parts_stay_through_a_resegmentation_and_its_undo(open_memory: OpenMemory) -> None:
     memory = open_memory()
     mine(memory).add(turns(120))

@@ -114,6 +114,7 @@ def test_what_a_person_states_is_worth_more_than_the_same_words_of_a_device(open
     assert worth("tom") > worth("sensor") + 0.1
 
 
+@pytest.mark.slow
 def test_it_is_recalled_in_the_tenth_message_of_a_thread_and_on_a_chosen_one_too(memory: Memory) -> None:
     weeks(memory)
     talk(memory, 25, *[(f"The school has {n} rooms", "I see.") for n in range(10)])
@@ -230,7 +231,9 @@ def test_what_does_not_bear_on_the_message_is_left_out_where_the_former_policy_t
     )
 
 
-@pytest.mark.parametrize("text", ["thanks, that's all", "muchas gracias por todo", "good night", "谢谢", "ok"])
+@pytest.mark.parametrize(
+    "text", ["thanks, that's all", "muchas gracias por todo", "good night", "谢谢", "ok"]
+)
 def test_who_only_thanks_is_told_nothing_of_earlier_talk(memory: Memory, text: str) -> None:
     weeks(memory)
     assert not mine(memory).context(text, channel="sms", at=at(60)).items

@@ -98,6 +98,7 @@ def salvaged(path: Path) -> Path:
     return path.with_name("memory.salvaged.db")
 
 
+@pytest.mark.slow
 def test_what_can_be_read_is_saved_in_a_new_file_and_what_is_lost_is_named(run: Run, path: Path) -> None:
     before = said(path)
     spoil_pages(path, ["line 100 ", "line 200 "])

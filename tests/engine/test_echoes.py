@@ -332,6 +332,7 @@ def test_a_memory_that_hears_itself_does_not_fill_up_with_itself(
     assert all(f.severity == "note" for f in memory.doctor())
 
 
+@pytest.mark.slow
 def test_without_the_guard_most_of_a_memory_is_its_own_echo(
     open_memory: OpenMemory, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -278,6 +278,7 @@ def obedient(prompt: str) -> Mapping[str, Json]:
     return plain if quoted else {**plain, "outcome": "failure"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("injection", INJECTIONS, ids=range(len(INJECTIONS)))
 def test_what_is_said_to_the_model_changes_no_words(open_memory: OpenMemory, injection: str) -> None:
     attack = injection.replace("{fence}", "```")
@@ -344,6 +345,7 @@ def words_of(encodings: list[Encoding]) -> list[tuple[int, str, str]]:
     return [(e.version, e.title, e.by) for e in encodings]
 
 
+@pytest.mark.slow
 def test_an_episode_is_encoded_again_on_both_stores(stores: Any) -> None:
     plain = stores()
     before = closed(plain)
@@ -371,6 +373,7 @@ def test_encoding_again_what_would_come_out_the_same_writes_nothing(memory: Memo
     assert mine(memory).stats().waiting_jobs == 0
 
 
+@pytest.mark.slow
 def test_the_words_do_not_depend_on_whether_the_vectors_were_there_yet(database: Path) -> None:
     def summaries(memory: Memory) -> list[str]:
         return [card.summary for card in mine(memory).episodes.list() if card.state != "open"]

@@ -128,6 +128,7 @@ def test_runners_up_are_the_nearest_misses_inside(open_memory: OpenMemory) -> No
 # --- replay and whatif -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["seed-001", "default"])
 def test_the_same_policy_replays_to_the_same_episodes(open_memory: OpenMemory, name: str) -> None:
     memory = open_memory(policy=name)

@@ -124,6 +124,7 @@ def test_the_copy_answers_like_the_original(memory: Memory, open_memory: OpenMem
         assert other.user("ana").search(question) == memory.user("ana").search(question)
 
 
+@pytest.mark.slow
 def test_the_copy_goes_on_like_the_original(memory: Memory, open_memory: OpenMemory, exported: Path) -> None:
     other = open_memory(exported.with_name("other.db"))
     other.user("ana").import_file(exported)
@@ -134,6 +135,7 @@ def test_the_copy_goes_on_like_the_original(memory: Memory, open_memory: OpenMem
     assert body(other, "ana") == body(memory, "ana")
 
 
+@pytest.mark.slow
 def test_a_second_import_adds_nothing(open_memory: OpenMemory, exported: Path) -> None:
     other = open_memory(exported.with_name("other.db"))
     other.user("ana").import_file(exported)
@@ -143,6 +145,7 @@ def test_a_second_import_adds_nothing(open_memory: OpenMemory, exported: Path) -
     assert body(other, "ana") == before
 
 
+@pytest.mark.slow
 def test_a_later_export_adds_only_what_is_new(
     memory: Memory, open_memory: OpenMemory, exported: Path
 ) -> None:
@@ -221,6 +224,7 @@ def test_a_missing_line_refuses_the_whole_export(open_memory: OpenMemory, export
     assert other.users() == []
 
 
+@pytest.mark.slow
 def test_an_export_of_the_first_version_is_still_imported(url: str, clock: Clock) -> None:
     targets = [json.loads(line) for line in FIRST_VERSION.read_text(encoding="utf-8").splitlines()]
     assert targets[0]["version"] == 1

@@ -282,6 +282,7 @@ def test_what_was_believed_answers_a_query_though_it_goes_by_another_id_now(
     assert mine(memory).facts.list("Hannah", known_by=before) == []
 
 
+@pytest.mark.slow
 def test_what_assistants_and_tools_say_teaches_nothing_and_injections_stay_quoted(opened: Opened) -> None:
     memory = opened()
     for n, injection in enumerate(INJECTIONS):
@@ -332,6 +333,7 @@ def test_segmenting_again_asks_nobody_again(open_memory: Opened) -> None:
     assert quote.episode_id == mine(memory).episodes.list()[0].episode_id
 
 
+@pytest.mark.slow
 def test_a_memory_from_before_there_were_facts_is_read_by_and_by(
     open_memory: Opened, clock: Clock, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -355,6 +357,7 @@ def test_a_memory_from_before_there_were_facts_is_read_by_and_by(
     assert quoted(SISTER) in told(memory)
 
 
+@pytest.mark.slow
 def test_users_know_nothing_of_each_other(opened: Opened) -> None:
     memory = three(opened())
     three(memory, user="bo")
@@ -457,6 +460,7 @@ def test_what_waits_is_taken_up_after_a_restart(opened: Opened) -> None:
     assert told(after) == NOW_TRUE
 
 
+@pytest.mark.slow
 def test_workers_at_once_double_nothing_and_lose_nothing(opened: Opened) -> None:
     memory = opened(jobs="workers")
     for n in range(12):
@@ -489,6 +493,7 @@ def test_workers_at_once_double_nothing_and_lose_nothing(opened: Opened) -> None
     assert memory.doctor() == []
 
 
+@pytest.mark.slow
 def test_an_export_keeps_facts_and_what_hands_did_to_them(
     open_memory: Opened, tmp_path: Path, clock: Clock
 ) -> None:

@@ -127,6 +127,7 @@ def test_what_was_told_out_of_order_is_shown_in_the_order_of_time(asked: Asked) 
     assert places == sorted(places)
 
 
+@pytest.mark.slow
 def test_at_most_eight_known_facts_are_shown_the_nearest_first(open_memory: OpenMemory, clock: Clock) -> None:
     asked = Asked(open_memory, clock, embedder="none")
     asked.reply = lambda p: [fact(p, text) for text in re.findall(r'user: "(The .*)"', p)]
@@ -162,6 +163,7 @@ def test_the_day_of_a_plan_is_told_and_does_not_hide_it_until_then(asked: Asked)
     assert card.fact.held_at(NINE + timedelta(hours=1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Gem", "gem", "user", "The user", "用户", "owner", "Gemma"])
 def test_the_owner_is_one_subject_whatever_they_are_called(asked: Asked, name: str) -> None:
     first = "People call me Gemma"
@@ -202,6 +204,7 @@ def changed_rent(asked: Asked) -> None:
     asked.user.facts.consolidate()
 
 
+@pytest.mark.slow
 def test_a_change_ends_the_old_fact_and_is_written_once(asked: Asked) -> None:
     changed_rent(asked)
     assert [card.fact.fact for card in asked.user.facts.list()] == [DEARER]
@@ -235,6 +238,7 @@ def test_words_that_end_a_fact_are_not_taken_for_what_is_no_longer_so(asked: Ask
     assert [one.fact for one in known.fact.telling] == [RENT]
 
 
+@pytest.mark.slow
 def test_the_old_fact_holds_again_where_the_words_that_ended_it_are_erased(asked: Asked) -> None:
     changed_rent(asked)
     (episode,) = [e for e in asked.user.episodes.list() if e.start_at > NINE + timedelta(hours=1)]
@@ -243,6 +247,7 @@ def test_the_old_fact_holds_again_where_the_words_that_ended_it_are_erased(asked
     assert [f.message for f in asked.memory.doctor() if f.severity == "error"] == []
 
 
+@pytest.mark.slow
 def test_an_ended_fact_goes_with_its_words_and_comes_back_from_an_export(
     asked: Asked, open_memory: OpenMemory, clock: Clock, tmp_path: Path
 ) -> None:
@@ -375,6 +380,7 @@ def test_numbers_in_words_and_han_are_numbers_that_were_said(asked: Asked) -> No
     assert asked.facts() == {"2点半开会，25个人来"}
 
 
+@pytest.mark.slow
 def test_the_two_steps_of_the_document_stay_by_name(open_memory: OpenMemory, clock: Clock) -> None:
     asked = Asked(open_memory, clock, fact_policy="seed-003")
     text = next(iter(SAID))

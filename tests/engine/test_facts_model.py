@@ -157,6 +157,7 @@ def test_the_same_in_other_words_is_no_second_fact(knowing: Memory, script: Scri
     assert loved[0].invalid_at is not None  # the one that was said against it is not merged: it ends it
 
 
+@pytest.mark.slow
 def test_a_failing_model_leaves_everything_waiting_and_recall_working(
     opened: Opened, script: Script, clock: Clock
 ) -> None:
@@ -176,6 +177,7 @@ def test_a_failing_model_leaves_everything_waiting_and_recall_working(
     assert (waiting(memory), told(memory), memory.jobs.list()) == (0, {"Maya has a sister"}, [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("problem", ["away", "wrong", "refuses"])
 def test_a_model_that_fails_for_hours_leaves_it_to_the_rules(
     opened: Opened, script: Script, clock: Clock, problem: str

@@ -118,6 +118,7 @@ def everything(memory: Memory) -> dict[UUID, tuple[dict[str, Json], datetime]]:
 # --- acceptance 10: exactly the set ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_verb_finds_exactly_what_the_filter_says(month: Memory) -> None:
     about, random_ = everything(month), random.Random(3)
     sizes = []
@@ -164,6 +165,7 @@ def test_an_open_frame_is_about_nothing_but_has_its_time(month: Memory) -> None:
 # --- before any cut --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_rare_match_deep_in_the_ranking_is_found(opened: OpenMemory) -> None:
     memory = opened(embedder=TopicEmbedder("memory leak"), chain_policy="none")
     for number in range(150):
@@ -345,6 +347,7 @@ def exact(memory: Memory, url: str) -> None:
     assert [f.message for f in memory.doctor() if f.severity == "error"] == []
 
 
+@pytest.mark.slow
 def test_whatever_becomes_of_episodes_they_are_found_by_what_they_are_about(
     opened: OpenMemory, url: str
 ) -> None:

@@ -48,6 +48,7 @@ def sound(memory: Memory) -> list[str]:
     return [f.message for f in memory.doctor() if f.severity == "error"]
 
 
+@pytest.mark.slow
 def test_the_life_of_these_tests_keeps_the_secret_where_it_should(
     opened: OpenMemory, clock: Clock, url: str
 ) -> None:
@@ -61,6 +62,7 @@ def test_the_life_of_these_tests_keeps_the_secret_where_it_should(
     assert sound(memory) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whole", [True, False], ids=["a thread", "what expires of it"])
 def test_erasing_costs_a_server_as_many_statements_however_much_it_erases(
     postgres_url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch, whole: bool
@@ -144,6 +146,7 @@ def test_an_erased_episode_goes_with_its_row(opened: OpenMemory, clock: Clock, u
     assert sound(memory) == []
 
 
+@pytest.mark.slow
 def test_an_erased_thread_goes_with_every_row(opened: OpenMemory, clock: Clock, url: str) -> None:
     memory = opened()
     live(memory, clock)
@@ -162,6 +165,7 @@ def test_an_erased_thread_goes_with_every_row(opened: OpenMemory, clock: Clock, 
     assert sound(memory) == []
 
 
+@pytest.mark.slow
 def test_an_erased_user_leaves_only_a_receipt(opened: OpenMemory, clock: Clock, url: str) -> None:
     memory = opened()
     ana = memory.user("ana", new=True)
@@ -330,6 +334,7 @@ def test_another_process_shows_nothing_of_it_either(opened: OpenMemory, clock: C
     assert sound(other) == []
 
 
+@pytest.mark.slow
 def test_an_export_of_before_brings_nothing_back(
     opened: OpenMemory, clock: Clock, url: str, tmp_path: Path
 ) -> None:

@@ -123,6 +123,7 @@ def _killed_at(path: Path, point: str, forget: Callable[[Memory], object], clock
     return os.WTERMSIG(os.waitpid(child, 0)[1])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform cannot fork")
 @pytest.mark.parametrize("what", FORGET)
 def test_killed_anywhere_it_is_undone_or_completed_later(tmp_path: Path, clock: Clock, what: str) -> None:

@@ -131,6 +131,7 @@ def test_every_room_is_tried(memory: Memory) -> None:
     assert rooms == {name for name in lazy if type(getattr(mine(memory), name)).__name__.endswith("Room")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", VERBS)
 def test_nothing_of_a_wrong_kind_ends_in_an_error_of_python(memory: Memory, verb: str) -> None:
     call, needed = of(mine(memory), verb), there(memory, VERBS[verb])

@@ -250,6 +250,7 @@ def test_a_later_export_of_a_chat_adds_what_is_new(memory: Memory, tmp_path: Pat
     assert report.threads == 3
 
 
+@pytest.mark.slow
 def test_a_large_export_is_streamed(tmp_path: Path) -> None:
     path = tmp_path / "result.json"
     at = int(datetime(2024, 1, 1, tzinfo=UTC).timestamp())

@@ -210,6 +210,7 @@ def test_an_id_twice_in_one_call_is_added_once(memory: Memory) -> None:
     assert texts(memory) == ["a", "b"]
 
 
+@pytest.mark.slow
 def test_an_id_that_returns_far_behind_in_one_call_is_added_once(memory: Memory) -> None:
     batch = [say(f"line {n}", n, id=str(n)) for n in range(1500)]
     receipts = mine(memory).add([*batch, say("line 0", 0, id="0")])

@@ -138,6 +138,7 @@ def test_only_awaited_kinds_are_waited_for_and_work_may_call_for_work(bench: Ben
     assert bench.did() == ["long"]
 
 
+@pytest.mark.slow
 def test_a_halted_runner_keeps_nobody_waiting(bench: Bench) -> None:
     begun, go_on = threading.Event(), threading.Event()
     bench.meanwhile["long"] = lambda: (begun.set(), go_on.wait(PATIENTLY))
@@ -232,6 +233,7 @@ def test_a_conflict_is_tried_again_at_once_before_the_job_waits(bench: Bench) ->
 # --- leases ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_job_that_takes_longer_than_its_lease_keeps_it(bench: Bench) -> None:
     bench.put("long", "short")
     beats = threading.Semaphore(0)

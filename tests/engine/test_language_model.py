@@ -219,6 +219,7 @@ def placed(injection: str, fence: str = "```") -> str:
     return injection.replace("{fence}", fence)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("injection", INJECTIONS, ids=range(len(INJECTIONS)))
 def test_what_is_said_to_the_model_changes_no_verdict(
     open_memory: OpenMemory, server: ScriptedServer, injection: str, tmp_path: Path
@@ -329,6 +330,7 @@ def test_a_spent_budget_degrades_at_once_to_what_needs_no_model(
     assert len(server.asked) == 2
 
 
+@pytest.mark.slow
 def test_processes_that_share_a_space_share_its_budget(
     open_memory: OpenMemory, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:

@@ -81,6 +81,7 @@ def test_a_reminder_of_what_nobody_spoke_of_links_nothing(opened: Opened, clock:
     assert linked(memory) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "denial",
     ["that's not what I meant, I'm talking about the oven", "no, not that. wrong topic", "不是这个意思"],
@@ -128,6 +129,7 @@ def test_a_denial_of_something_else_leaves_the_link(opened: Opened, clock: Clock
     assert linked(memory) == {("today", "garage")}
 
 
+@pytest.mark.slow
 def test_a_reminder_and_a_denial_count_on_the_command_line(run: Run) -> None:
     def add(role: str, text: str, thread: str, day: int, minute: int) -> None:
         at = (NINE + timedelta(days=day, minutes=minute)).isoformat()

@@ -63,6 +63,7 @@ def sound(memory: Memory) -> bool:
 # --- one message, one thing
 
 
+@pytest.mark.slow
 def test_one_elliptical_message_goes_on_with_one_thread_and_the_others_say_why_not(opened: Opened) -> None:
     memory = opened()
     *_, tax = matters(memory)
@@ -90,6 +91,7 @@ def test_under_the_policy_before_a_loser_names_its_rival(opened: Opened) -> None
     assert numbers == [0, 1, 1]
 
 
+@pytest.mark.slow
 def test_the_doctor_finds_a_loser_that_was_better_than_its_rival(opened: Opened) -> None:
     memory = opened(link_policy="link-2026-12")
     matters(memory)
@@ -101,6 +103,7 @@ def test_the_doctor_finds_a_loser_that_was_better_than_its_rival(opened: Opened)
     assert [f.invariant for f in memory.doctor() if f.severity == "error"] == ["I6"]
 
 
+@pytest.mark.slow
 def test_what_is_said_of_two_things_is_linked_with_both(opened: Opened) -> None:
     memory = opened()
     leeds = tell(memory, 0, "What's the weather in Leeds?")
@@ -264,6 +267,7 @@ def test_a_wrong_guess_that_is_denied_leaves_the_link_to_what_was_meant(
     assert sound(memory)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spoken", "shelf", "bare"),
     [

@@ -77,6 +77,7 @@ def test_five_unrelated_matters_of_a_day_stay_apart(opened: Opened, clock: Clock
     assert sound(memory)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(MATTERS))
 def test_what_goes_on_with_one_of_five_is_linked_with_it_when_it_is_over(
     opened: Opened, clock: Clock, name: str
@@ -101,6 +102,7 @@ def test_an_elliptical_return_goes_on_with_what_was_just_left(opened: Opened) ->
     assert foreseen[0][0].id in {threads["bike"].id, asked.id}
 
 
+@pytest.mark.slow
 def test_the_end_adds_a_link_that_its_opening_could_not_show(opened: Opened, clock: Clock) -> None:
     memory = opened()
     threads = five_matters(memory)
@@ -136,6 +138,7 @@ def wrongly_linked(
     return wrong, back
 
 
+@pytest.mark.slow
 def test_the_end_takes_back_what_the_algorithm_alone_had_linked_wrongly(opened: Opened, clock: Clock) -> None:
     memory = opened()
     wrong, back = wrongly_linked(memory)
@@ -149,6 +152,7 @@ def test_the_end_takes_back_what_the_algorithm_alone_had_linked_wrongly(opened: 
     assert sound(memory)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("basis", ["hand", "recall"])
 def test_the_end_leaves_what_a_person_linked_or_recalled(opened: Opened, clock: Clock, basis: str) -> None:
     memory = opened()
@@ -157,6 +161,7 @@ def test_the_end_leaves_what_a_person_linked_or_recalled(opened: Opened, clock: 
     assert (back.origin, wrong.origin) in links(memory)
 
 
+@pytest.mark.slow
 def test_the_end_leaves_what_a_language_model_agreed_to(opened: Opened, clock: Clock) -> None:
     memory = opened()
     wrong, back = wrongly_linked(memory, agreed=True)
@@ -164,6 +169,7 @@ def test_the_end_leaves_what_a_language_model_agreed_to(opened: Opened, clock: C
     assert (back.origin, wrong.origin) in links(memory)
 
 
+@pytest.mark.slow
 def test_an_end_is_judged_once_and_again_after_more_was_said(opened: Opened, clock: Clock) -> None:
     memory = opened()
     five_matters(memory)
@@ -183,6 +189,7 @@ def test_other_policies_judge_no_end(opened: Opened, clock: Clock) -> None:
         assert not memory._deps.judges_ends
 
 
+@pytest.mark.slow
 def test_a_chosen_thread_is_judged_when_it_falls_silent_and_when_it_is_closed(
     opened: Opened, clock: Clock
 ) -> None:

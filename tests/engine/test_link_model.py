@@ -110,6 +110,7 @@ def test_the_model_chooses_among_more_than_three_and_the_fourth_may_be_meant(ope
     assert sound(memory)
 
 
+@pytest.mark.slow
 def test_a_choice_shows_so_many_candidates_and_no_more(opened: Opened) -> None:
     model = ScriptedModel(respond=choosing())
     memory = opened(model)
@@ -173,6 +174,7 @@ def test_the_end_links_nothing_the_model_was_not_shown_where_it_cannot_be_asked(
     assert sound(memory)
 
 
+@pytest.mark.slow
 def test_an_unsure_or_elliptical_opening_is_asked_about_again_and_a_sure_one_is_not(opened: Opened) -> None:
     model = ScriptedModel(respond=choosing(confidence=0.5))
     memory = opened(model)
@@ -189,6 +191,7 @@ def test_an_unsure_or_elliptical_opening_is_asked_about_again_and_a_sure_one_is_
     assert sound(memory)
 
 
+@pytest.mark.slow
 def test_a_bare_greeting_asks_nobody(opened: Opened) -> None:
     model = ScriptedModel(respond=choosing())
     memory = opened(model)
@@ -201,6 +204,7 @@ def test_a_bare_greeting_asks_nobody(opened: Opened) -> None:
     assert links(memory) == [(back.origin, threads["tax"].origin)]
 
 
+@pytest.mark.slow
 def test_the_end_puts_a_new_candidate_to_the_model_once(opened: Opened, clock: Clock) -> None:
     model = ScriptedModel(respond=choosing(confidence=0.6))
     memory = opened(model)
@@ -221,6 +225,7 @@ def test_the_end_puts_a_new_candidate_to_the_model_once(opened: Opened, clock: C
     assert sound(memory)
 
 
+@pytest.mark.slow
 def test_by_default_an_opening_asks_nobody_and_a_doubtful_end_is_asked_about_once(
     opened: Opened, clock: Clock
 ) -> None:
@@ -238,6 +243,7 @@ def test_by_default_an_opening_asks_nobody_and_a_doubtful_end_is_asked_about_onc
     assert sound(memory)
 
 
+@pytest.mark.slow
 def test_an_end_that_is_sure_of_its_link_asks_nobody(opened: Opened, clock: Clock) -> None:
     model = ScriptedModel(respond=choosing())
     memory = opened(model, link_policy="default")
@@ -249,6 +255,7 @@ def test_an_end_that_is_sure_of_its_link_asks_nobody(opened: Opened, clock: Cloc
     assert sound(memory)
 
 
+@pytest.mark.slow
 def test_an_end_that_is_in_no_doubt_asks_nobody(opened: Opened, clock: Clock) -> None:
     model = ScriptedModel(respond=choosing())
     memory = opened(model, link_policy="default")
@@ -258,6 +265,7 @@ def test_an_end_that_is_in_no_doubt_asks_nobody(opened: Opened, clock: Clock) ->
     assert links(memory) == []
 
 
+@pytest.mark.slow
 def test_the_end_takes_back_what_the_algorithm_linked_while_the_model_was_away(
     opened: Opened, clock: Clock
 ) -> None:
@@ -277,6 +285,7 @@ def context_of(memory: Memory, minute: float, text: str, **more: Any) -> str:
     return mine(memory).context(text, **{"channel": "sms", "at": at, **more}).text
 
 
+@pytest.mark.slow
 def test_a_context_asks_before_the_first_prompt_and_the_message_is_not_asked_about_again(
     opened: Opened,
 ) -> None:
@@ -295,6 +304,7 @@ def test_a_context_asks_before_the_first_prompt_and_the_message_is_not_asked_abo
     assert sound(memory)
 
 
+@pytest.mark.slow
 def test_a_context_of_a_chosen_thread_asks_only_where_the_message_recalls(opened: Opened) -> None:
     model = ScriptedModel(respond=choosing("tax"))
     memory = opened(model)
@@ -306,6 +316,7 @@ def test_a_context_of_a_chosen_thread_asks_only_where_the_message_recalls(opened
     assert len(model.calls) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "answer",
     [

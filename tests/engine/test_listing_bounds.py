@@ -78,6 +78,7 @@ def rows_read(memory: Memory, monkeypatch: pytest.MonkeyPatch, verb: str) -> int
     return sum(counts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "verb",
     [

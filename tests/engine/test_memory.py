@@ -53,6 +53,7 @@ def test_flush_closes_what_is_open_and_only_once(open_memory: OpenMemory, name: 
     assert mine(memory).stats().open_observations == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["seed-001", "default"])
 def test_an_episode_that_grows_too_long_is_cut_and_the_doctor_agrees(
     open_memory: OpenMemory, name: str

@@ -150,6 +150,7 @@ def test_a_demo_of_weeks_is_the_same_at_the_half(life: Life) -> None:
     life.check()
 
 
+@pytest.mark.slow
 def test_a_session_is_running_until_it_was_ended(life: Life) -> None:
     first = life.user.sessions.start("The leak of the ingest worker", timestamp=life.clock.now)
     life.user.add(talk(TAP, 0)[:2], thread=first.thread)
@@ -164,6 +165,7 @@ def test_a_session_is_running_until_it_was_ended(life: Life) -> None:
     life.check()
 
 
+@pytest.mark.slow
 def test_a_thread_is_open_until_it_was_closed(life: Life) -> None:
     life.talk("tap", None)
     life.ask()
@@ -177,6 +179,7 @@ def test_a_thread_is_open_until_it_was_closed(life: Life) -> None:
 
 # The same examples each time: a link taken back by hand changes which lines a context of before chooses, and about one program in
 # a hundred shows a detail of a link or a fact as it is today (docs/which-call.md names what is not dated).
+@pytest.mark.slow
 @settings(
     max_examples=share(60), deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -315,6 +318,7 @@ def test_moments_that_are_none_are_refused_and_an_early_one_finds_nobody(life: L
     assert "as of 2020-01-01" in repr(early)
 
 
+@pytest.mark.slow
 def test_a_past_of_a_past_is_the_earlier_one(life: Life) -> None:
     life.talk("tap", "sms")
     life.ask()

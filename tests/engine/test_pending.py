@@ -331,6 +331,7 @@ def test_one_by_one_in_one_add_and_in_one_file_ask_and_cut_alike(
     assert told_to(open_memory, tmp_path / "file.db", lambda m: mine(m).import_file(file)) == slowly
 
 
+@pytest.mark.slow
 def test_a_thread_that_ends_within_an_add_ends_after_the_answers(
     open_memory: OpenMemory, tmp_path: Path
 ) -> None:
@@ -347,6 +348,7 @@ def test_a_thread_that_ends_within_an_add_ends_after_the_answers(
     assert told_to(open_memory, tmp_path / "add.db", lambda m: mine(m).add(statements)) == slowly
 
 
+@pytest.mark.slow
 def test_a_model_that_is_down_leaves_a_long_add_to_the_fallback_and_says_so(open_memory: OpenMemory) -> None:
     model = ScriptedModel(respond=lambda _prompt, _stage: ProviderUnavailable("gone"))
     memory = open_memory(embedder=topics(), language_model=only(model, "topic_shift"))
@@ -371,6 +373,7 @@ class Interrupted:
         return self.inner.complete(prompt, schema, stage)
 
 
+@pytest.mark.slow
 def test_a_long_add_that_breaks_off_goes_on_at_the_next_opening(
     open_memory: OpenMemory, tmp_path: Path
 ) -> None:

@@ -134,6 +134,7 @@ def test_the_question_shows_the_hindsight_and_names_the_gap(open_memory: OpenMem
     assert "The messages after the one in question" in prompt
 
 
+@pytest.mark.slow
 def test_without_answers_everything_is_as_without_a_model(
     open_memory: OpenMemory, database: Path, clock: Clock
 ) -> None:
@@ -159,6 +160,7 @@ def test_the_name_of_the_policy_is_the_same_with_and_without_a_model(open_memory
     assert "asks" not in frame
 
 
+@pytest.mark.slow
 def test_batching_changes_no_verdict(open_memory: OpenMemory, database: Path) -> None:
     together, _ = opened(open_memory)
     single, _ = opened(open_memory, path=database.with_name("single.db"))
@@ -194,6 +196,7 @@ def gated(open_memory: OpenMemory, last: int) -> tuple[Memory, Gate]:
     return memory, gate
 
 
+@pytest.mark.slow
 def test_while_a_question_is_open_nobody_waits_and_nothing_is_hidden(
     open_memory: OpenMemory, database: Path
 ) -> None:
@@ -249,6 +252,7 @@ def test_a_question_left_open_is_answered_at_the_next_opening(
     assert records(memory) == records(full_memory)
 
 
+@pytest.mark.slow
 def test_a_question_asked_with_a_model_is_decided_by_a_process_without_one(
     open_memory: OpenMemory, clock: Clock, database: Path
 ) -> None:
@@ -263,6 +267,7 @@ def test_a_question_asked_with_a_model_is_decided_by_a_process_without_one(
     assert records(memory) == records(plain)
 
 
+@pytest.mark.slow
 def test_two_processes_ask_a_question_once(open_memory: OpenMemory) -> None:
     memory, first = opened(open_memory)
     two, second = opened(open_memory)
@@ -274,6 +279,7 @@ def test_two_processes_ask_a_question_once(open_memory: OpenMemory) -> None:
     assert errors(memory) == []
 
 
+@pytest.mark.slow
 def test_a_spent_budget_decides_at_once_without_the_model(
     open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch, database: Path
 ) -> None:
@@ -294,6 +300,7 @@ def test_a_stage_without_a_model_is_never_asked(open_memory: OpenMemory) -> None
     assert "ask" not in {r.action for r in records(memory).values()}
 
 
+@pytest.mark.slow
 def test_a_long_history_is_asked_about_as_it_would_be_message_by_message(
     open_memory: OpenMemory, database: Path
 ) -> None:
@@ -337,6 +344,7 @@ def helped(open_memory: OpenMemory) -> tuple[Memory, Any]:
     raise AssertionError("no episode was ended by an answer")
 
 
+@pytest.mark.slow
 def test_an_explanation_tells_what_the_model_said(open_memory: OpenMemory) -> None:
     _, explained = helped(open_memory)
     assert "a language model said yes (1.00)" in explained.ends.sentence
@@ -345,6 +353,7 @@ def test_an_explanation_tells_what_the_model_said(open_memory: OpenMemory) -> No
     assert said_so in explained.what_would_change
 
 
+@pytest.mark.slow
 def test_a_replay_says_again_what_the_model_said(open_memory: OpenMemory) -> None:
     memory, _ = helped(open_memory)
     card = mine(memory).episodes.list()[0]
@@ -358,12 +367,14 @@ def test_a_replay_says_again_what_the_model_said(open_memory: OpenMemory) -> Non
     assert len(without.proposed) < len(same.proposed)
 
 
+@pytest.mark.slow
 def test_the_trace_shows_the_answers(open_memory: OpenMemory) -> None:
     memory, _ = helped(open_memory)
     trace = mine(memory).boundaries.trace("chat")
     assert {"unasked", "model_boundary", "model_confidence"} <= set(trace.cues)
 
 
+@pytest.mark.slow
 def test_doctor_recomputes_what_an_answer_made_of_a_probability(open_memory: OpenMemory) -> None:
     _, explained = helped(open_memory)
     decision = explained.ends.decision

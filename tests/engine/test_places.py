@@ -154,6 +154,7 @@ def compare(memory: Memory, user: str, since: datetime | None, until: datetime |
     return sum(map(len, by_thread.values()))
 
 
+@pytest.mark.slow
 @server_when_slow
 def test_random_walks_are_told_as_a_plain_model_tells_them(opened: Opened) -> None:
     random = np.random.default_rng(3)
@@ -297,6 +298,7 @@ def test_users_see_their_own_places_alone(house: Memory) -> None:
 # --- search ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_filter_leaves_what_was_observed_at_the_place(opened: Opened) -> None:
     memory = opened()
     places = ("Kitchen", "Hall", "Kitchen", "Cellar")
@@ -340,6 +342,7 @@ def test_a_question_for_a_place_alone_is_answered_with_what_happened_there(
     assert [h.score for h in recall.hits] == sorted((h.score for h in recall.hits), reverse=True)
 
 
+@pytest.mark.slow
 def test_a_question_for_a_place_and_a_time_is_answered_with_that_time(opened: Opened, clock: Clock) -> None:
     memory = opened()
     for day in range(4):
@@ -393,6 +396,7 @@ def test_what_tells_of_events_is_shown_first(opened: Opened) -> None:
     assert len(hit.evidence) == 5
 
 
+@pytest.mark.slow
 def test_a_place_in_a_question_prefers_and_never_hides(opened: Opened) -> None:
     memory = opened()
     places = ["Hall", "Cellar", "Kitchen", "Attic"]
@@ -412,6 +416,7 @@ def test_a_place_in_a_question_prefers_and_never_hides(opened: Opened) -> None:
     assert "place" not in mine(memory).search("blue mug", explain=True).observations[0].legs
 
 
+@pytest.mark.slow
 def test_what_happened_at_a_named_place_is_found_among_much_that_reads_the_same(opened: Opened) -> None:
     memory = opened(embedder="none")
     steps = [step(n, "Hall" if n < 250 else "Cellar", text="picks up the mug") for n in range(255)]
@@ -431,6 +436,7 @@ def test_names_of_places_are_not_taken_for_strangers(opened: Opened) -> None:
     assert other.confidence < known.confidence
 
 
+@pytest.mark.slow
 def test_without_places_a_question_is_read_and_answered_as_if_there_were_none(
     open_memory: OpenMemory, tmp_path: Path
 ) -> None:

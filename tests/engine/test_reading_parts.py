@@ -90,6 +90,7 @@ def thread_of(memory: Memory) -> Any:
     return gem(memory).threads.list()[0].origin
 
 
+@pytest.mark.slow
 def test_parts_that_say_what_was_cut_change_nothing(open_memory: OpenMemory) -> None:
     memory = told(open_memory, *CUT)
     assert spans(memory) == CUT
@@ -98,6 +99,7 @@ def test_parts_that_say_what_was_cut_change_nothing(open_memory: OpenMemory) -> 
         gem(memory).boundaries.undo(thread_of(memory))
 
 
+@pytest.mark.slow
 def test_a_part_that_begins_inside_an_episode_is_weighed_and_cut_there(open_memory: OpenMemory) -> None:
     memory = told(open_memory, (0, 3), (4, 7), (8, 9), (10, 11))
     assert spans(memory) == [(0, 3), (4, 7), (8, 9), (10, 11)]
@@ -120,6 +122,7 @@ def test_a_part_that_begins_inside_an_episode_is_weighed_and_cut_there(open_memo
     assert gem(memory).stats().unconsolidated == 0  # nothing is read twice for it
 
 
+@pytest.mark.slow
 def test_a_cut_inside_a_part_is_weighed_and_joined(open_memory: OpenMemory, tmp_path: Path) -> None:
     alone = told(open_memory, policy=LOW, stages=("topic_shift",), path=tmp_path / "alone.db")
     assert spans(alone) == [(0, 1), (2, 3), (4, 7), (8, 11)]
@@ -157,6 +160,7 @@ def test_undo_restores_what_was_before_and_nobody_is_asked_again(open_memory: Op
     assert [f for f in memory.doctor() if f.severity == "error"] == []
 
 
+@pytest.mark.slow
 def test_the_doctor_repeats_a_reading(open_memory: OpenMemory) -> None:
     memory = told(open_memory, (0, 3), (4, 7), (8, 9), (10, 11))
     scope = Scope(user_id="gem")
@@ -165,6 +169,7 @@ def test_the_doctor_repeats_a_reading(open_memory: OpenMemory) -> None:
     assert (decision.verdict, decision.detail["cuts"], decision.detail["joins"]) == ("reading", [10], [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "more",
     [{"policy": "default?band=0"}, {"policy": "seed-001"}, {"stages": ("episode", "facts")}],
@@ -195,12 +200,14 @@ def test_who_reads_the_whole_is_asked_about_no_single_gap(open_memory: OpenMemor
     assert "topic_shift" in stages_asked(alone)  # and so is one that reads no whole
 
 
+@pytest.mark.slow
 def test_a_question_of_a_policy_that_weighs_no_reading_is_asked(open_memory: OpenMemory) -> None:
     model = ScriptedModel(respond=answer(CUT))
     told(open_memory, model=model, policy="seed-001")
     assert "topic_shift" in stages_asked(model)
 
 
+@pytest.mark.slow
 def test_a_cut_and_a_join_by_hand_are_no_matter_for_a_model(open_memory: OpenMemory) -> None:
     clock = Clock(NINE)
     model = StagedModel(
@@ -222,6 +229,7 @@ def test_a_cut_and_a_join_by_hand_are_no_matter_for_a_model(open_memory: OpenMem
     assert spans(memory) == [(0, 5), (6, 7), (8, 11)]  # neither cut at 4 nor joined at 6
 
 
+@pytest.mark.slow
 def test_a_divided_thread_is_exported_and_read_back(open_memory: OpenMemory, tmp_path: Path) -> None:
     memory = told(open_memory, (0, 3), (4, 7), (8, 9), (10, 11))
     target = tmp_path / "export.jsonl"
@@ -232,6 +240,7 @@ def test_a_divided_thread_is_exported_and_read_back(open_memory: OpenMemory, tmp
     assert [f for f in copy.doctor() if f.severity == "error"] == []
 
 
+@pytest.mark.slow
 def test_over_the_real_protocol_parts_divide_and_one_call_tells_them(open_memory: OpenMemory) -> None:
     with serving(answer([(0, 3), (4, 7), (8, 9), (10, 11)])) as server:
         memory = told(

@@ -196,6 +196,7 @@ def test_a_question_about_a_day_is_answered_if_anything_was_said_then(memory: Me
         assert mine(memory).search(question, now=now).abstained == (not told_then), question
 
 
+@pytest.mark.slow
 def test_a_month_asked_long_afterwards_is_the_one_this_memory_knows(memory: Memory) -> None:
     mine(memory).add([say("we had soup for dinner", 1440 * n) for n in range(40)])
     question = "what was for dinner on May 3"
@@ -291,6 +292,7 @@ def _fingerprint(database: Path) -> dict[str, str]:
     return {f.name: hashlib.sha256(f.read_bytes()).hexdigest() for f in files if not f.name.endswith("-shm")}
 
 
+@pytest.mark.slow
 def test_recall_writes_nothing(told: Memory, database: Path) -> None:
     strengths = [(mine(told).episodes.get(e.episode_id).stability, mine(told).episodes.get(e.episode_id).last_reviewed_at)
                  for e in mine(told).episodes.list() if e.state != "open"]  # fmt: skip

@@ -64,6 +64,7 @@ def test_the_older_policy_by_name_has_no_second_round(open_memory: OpenMemory) -
     assert by_date == mine(memory).search("Ana's trip")
 
 
+@pytest.mark.slow
 def test_statements_a_blind_embedder_takes_for_one_stay_in_their_places(open_memory: OpenMemory) -> None:
     memory = open_memory(embedder=Blind())
     people = [
@@ -80,6 +81,7 @@ def test_statements_a_blind_embedder_takes_for_one_stay_in_their_places(open_mem
     assert first("default") == sorted(people[:2])
 
 
+@pytest.mark.slow
 def test_a_true_repetition_gives_way_in_any_language(open_memory: OpenMemory) -> None:
     memory = open_memory(embedder=Blind())
     mine(memory).add([say("苹果在冰箱里", 600 * n) for n in range(6)])

@@ -57,6 +57,7 @@ def best(memory: Memory) -> list[tuple[str, bool]]:
     return [(shown.observation.text, shown.legs.get("dense", 0) != 0) for shown in recall.observations]
 
 
+@pytest.mark.slow
 def test_search_reads_the_former_vectors_until_the_new_ones_are_there(
     open_memory: OpenMemory,
 ) -> None:
@@ -89,6 +90,7 @@ def test_search_reads_the_former_vectors_until_the_new_ones_are_there(
     assert memory.jobs.reembed() == 0
 
 
+@pytest.mark.slow
 def test_what_was_embedded_before_a_kill_stays_and_the_next_process_goes_on(
     open_memory: OpenMemory, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,6 +114,7 @@ def test_what_was_embedded_before_a_kill_stays_and_the_next_process_goes_on(
     assert (memory.jobs.list(), memory.doctor()) == ([], [])
 
 
+@pytest.mark.slow
 def test_what_is_added_meanwhile_is_compared_by_its_own_vector(open_memory: OpenMemory) -> None:
     before = open_memory(embedder="hashing")
     filled(before)
@@ -148,6 +151,7 @@ def test_a_memory_that_never_changed_its_embedder_is_looked_at_once(open_memory:
         assert former.between(tx) is None
 
 
+@pytest.mark.slow
 def test_a_worker_with_another_embedder_leaves_the_job_and_says_why(
     open_memory: OpenMemory, clock: Clock
 ) -> None:
@@ -189,6 +193,7 @@ with Memory.open(sys.argv[1], embedder=Slow(64), resume=False) as memory:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="there is no such kill")
 def test_a_killed_process_has_lost_a_page_at_most(open_memory: OpenMemory, database: Path) -> None:
     before = open_memory(embedder="hashing")

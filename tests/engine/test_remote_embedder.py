@@ -37,6 +37,7 @@ def vectors(memory: object, embedder: str) -> int:
         return len(tx.index.vectors(OBSERVATIONS, embedder, [(number << 32) | n for n in range(50)]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["default", "seed-001"])
 def test_what_is_told_while_the_server_is_down_gets_its_vectors_later(
     open_memory: OpenMemory, endpoint: Endpoint, clock: Clock, policy: str, tmp_path: Path
@@ -84,6 +85,7 @@ def test_a_refused_key_keeps_what_was_told_and_the_job_says_why(
     assert mine(memory).search("tap").hits
 
 
+@pytest.mark.slow
 def test_vectors_of_two_embedders_live_in_one_file_and_are_never_compared(
     open_memory: OpenMemory, endpoint: Endpoint
 ) -> None:

@@ -112,6 +112,7 @@ def memory(open_memory: OpenMemory, url: str) -> Memory:
 # --- a new generation -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_unchanged_spans_keep_everything_and_the_rest_is_new(memory: Memory) -> None:
     mine(memory).add([*diary(), say("one more about the bread", 3 * 1440 + 9)])
     mine(memory).flush()
@@ -129,6 +130,7 @@ def test_unchanged_spans_keep_everything_and_the_rest_is_new(memory: Memory) -> 
     assert_sound(memory)
 
 
+@pytest.mark.slow
 def test_replaced_episodes_are_in_no_listing_and_no_recall(memory: Memory) -> None:
     mine(memory).add(diary())
     old = [c.episode_id for c in mine(memory).episodes.list()]
@@ -178,6 +180,7 @@ def test_a_dry_run_tells_what_would_come_and_writes_nothing(memory: Memory) -> N
     assert [(s.first_seq, s.last_seq) for s in done.proposed[:-1]] == spans(memory)
 
 
+@pytest.mark.slow
 def test_where_nothing_changes_nothing_is_written(memory: Memory) -> None:
     mine(memory).add(diary())
     before = exported(memory)
@@ -189,6 +192,7 @@ def test_where_nothing_changes_nothing_is_written(memory: Memory) -> None:
     assert (again.written, again.generation) == (False, 1)
 
 
+@pytest.mark.slow
 def test_flushes_and_the_clocks_cuts_stay(open_memory: OpenMemory, clock: Clock) -> None:
     memory = open_memory(policy="default")
     mine(memory).add(talk(TAP, 0)[:2])
@@ -298,6 +302,7 @@ def test_undo_restores_everything_to_the_byte(open_memory: OpenMemory, began: st
     assert_sound(memory)
 
 
+@pytest.mark.slow
 def test_undo_goes_back_one_generation_each_time(memory: Memory) -> None:
     mine(memory).add(CHAT)
     states = [exported(memory)]
@@ -313,6 +318,7 @@ def test_undo_goes_back_one_generation_each_time(memory: Memory) -> None:
     assert_sound(memory)
 
 
+@pytest.mark.slow
 def test_what_came_since_is_segmented_as_if_nothing_had_happened(
     open_memory: OpenMemory, url: str, tmp_path: Path, clock: Clock
 ) -> None:
@@ -416,6 +422,7 @@ def lived(policy: str, before: Sequence[Any], passes: Sequence[Any], after: Sequ
         return timeless(w.memory, "ana"), undone
 
 
+@pytest.mark.slow
 @settings(max_examples=share(25), **QUIETLY)
 @given(
     st.sampled_from(POLICIES),
@@ -448,6 +455,7 @@ def test_after_its_undo_a_resegment_leaves_no_trace_at_length(
 # --- going on -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["seed-001", "default", THREES])
 def test_online_it_is_as_if_the_thread_had_been_told_under_that_policy(
     open_memory: OpenMemory, tmp_path: Path, policy: str
@@ -500,6 +508,7 @@ def test_the_thread_goes_on_alike_however_batched_and_restarted(
         assert result == results[0]
 
 
+@pytest.mark.slow
 def test_what_waits_for_a_vector_is_no_part_of_the_pass_and_follows_it(
     open_memory: OpenMemory, clock: Clock
 ) -> None:
@@ -548,6 +557,7 @@ def test_a_thread_that_went_on_meanwhile_is_read_again(open_memory: OpenMemory) 
     assert exported(memory) == before
 
 
+@pytest.mark.slow
 def test_messages_added_while_it_is_segmented_again_are_all_there(open_memory: OpenMemory, url: str) -> None:
     memory, other = open_memory(path=url, policy="default"), open_memory(path=url, policy="default")
     mine(memory).add(CHAT[:20])
@@ -616,6 +626,7 @@ def test_words_of_an_episode_that_was_replaced_meanwhile_are_not_indexed(
 # --- kept, moved, checked -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_export_of_a_resegmented_thread_is_restored_equal_without_history(
     memory: Memory, open_memory: OpenMemory, tmp_path: Path
 ) -> None:
@@ -652,6 +663,7 @@ def findings(memory: Memory) -> list[tuple[str, str]]:
     return [(f.severity, f.invariant) for f in memory.doctor()]
 
 
+@pytest.mark.slow
 def test_the_doctor_repeats_the_pass(memory: Memory, open_memory: OpenMemory, url: str) -> None:
     mine(memory).add(CHAT)
     mine(memory).boundaries.resegment(THREAD, THREES)

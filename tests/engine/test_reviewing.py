@@ -62,6 +62,7 @@ def judged(memory: Memory, episode: Episode) -> list[tuple[str, float]]:
     return [(d.verdict, d.features["rating"]) for d in mine(memory).episodes.reviews(episode.id)]
 
 
+@pytest.mark.slow
 def test_a_memory_that_served_is_stronger_on_both_stores(stores: Memory, clock: Clock) -> None:
     before = remember(stores, clock)
     recall = mine(stores).search(QUERY, asking="today")
@@ -125,6 +126,7 @@ def test_a_memory_is_judged_once_a_day_and_each_recall_once(open_memory: OpenMem
     assert judged(memory, tap) == [("Good", 3.0)]
 
 
+@pytest.mark.slow
 def test_an_export_takes_along_what_was_judged_and_what_waits_to_be(
     open_memory: OpenMemory, clock: Clock, tmp_path: Path
 ) -> None:
@@ -266,6 +268,7 @@ def test_without_an_answer_what_was_taken_up_decides(open_memory: OpenMemory, cl
     assert "uptake" in decisions[0].policy_version
 
 
+@pytest.mark.slow
 def test_old_recalls_of_a_thread_that_never_ends_an_event_are_let_go(
     open_memory: OpenMemory, clock: Clock
 ) -> None:

@@ -147,6 +147,7 @@ def test_a_run_without_a_policy_follows_the_default_for_steps(open_memory: OpenM
     assert report.thread.startswith("run:2")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["stub?freeze_interval=8", "seed-000", "steps", "test"])
 def test_a_recording_replays_to_identical_episodes(
     open_memory: OpenMemory, tmp_path: Path, policy: str
@@ -167,6 +168,7 @@ def test_a_recording_replays_to_identical_episodes(
     assert sound(second)
 
 
+@pytest.mark.slow
 def test_the_episodes_of_a_run_are_those_of_its_stored_inputs(memory: Memory) -> None:
     for policy in ("stub?freeze_interval=8", "seed-000?high_threshold=0.5", "steps?min_steps=3"):
         mine(memory).run(Readings(walk(*ROUND, restart_at=30)), thread=policy, policy=policy)
@@ -186,6 +188,7 @@ def test_the_seeds_custom_detector_runs_unchanged_by_its_import_path(open_memory
     assert sound(memory)
 
 
+@pytest.mark.slow
 def test_a_custom_detectors_frame_goes_on_in_the_next_process(tmp_path: Path) -> None:
     steps = [
         {"kind": "step", "text": f"step {n}", "id": str(n), "events": [{"type": "noise"}] * (n % 4)}
@@ -310,6 +313,7 @@ def test_a_run_into_a_thread_follows_its_own_policy_from_the_first_step(memory: 
     assert sound(memory)
 
 
+@pytest.mark.slow
 def test_a_run_is_the_same_on_every_store(open_memory: OpenMemory, url: str, tmp_path: Path) -> None:
     here, there = open_memory(tmp_path / "plain.db"), open_memory(url)
     for memory in (here, there):
@@ -401,6 +405,7 @@ def test_what_is_no_reading_ends_the_run_in_order(memory: Memory) -> None:
 # --- sensors --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_in_minigrid_every_confirmed_change_of_room_is_cut_within_the_hindsight(memory: Memory) -> None:
     pytest.importorskip("minigrid")
     seen: list[Seen] = []

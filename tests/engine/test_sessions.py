@@ -74,6 +74,7 @@ def memory(opened: OpenMemory) -> Memory:
 # --- its life -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_is_said_between_start_and_end_is_the_session(memory: Memory) -> None:
     started = mine(memory).sessions.start(ON_LEAK, participants=["Ana"], tools="bash", timestamp=at(0))
     assert (started.state, started.title, started.parent_episode_id) == ("open", ON_LEAK, None)
@@ -199,6 +200,7 @@ def test_a_session_that_silence_ends_is_closed_and_may_still_be_told_how_it_went
     assert is_sound(memory)
 
 
+@pytest.mark.slow
 def test_a_session_in_a_thread_that_runs_is_a_part_of_its_own(memory: Memory) -> None:
     mine(memory).add(
         [{"content": text, "timestamp": at(n / 60)} for n, text in enumerate(BREAD)], thread="run"
@@ -231,6 +233,7 @@ def test_a_session_in_a_thread_that_runs_is_a_part_of_its_own(memory: Memory) ->
     assert is_sound(memory)
 
 
+@pytest.mark.slow
 def test_steps_of_an_agent_may_be_a_session(memory: Memory) -> None:
     started = mine(memory).sessions.start("Find the red key in the cellar", agent_id="scout")
     steps = [{**step_fields(n), "content": f"step {n}", "timestamp": at(n / 3600)} for n in range(12)]
@@ -251,6 +254,7 @@ def test_steps_of_an_agent_may_be_a_session(memory: Memory) -> None:
     assert is_sound(memory)
 
 
+@pytest.mark.slow
 def test_a_long_session_rolls_and_ends_as_a_whole(memory: Memory) -> None:
     started = mine(memory).sessions.start(ON_LEAK, timestamp=at(0))
     texts = [{"content": f"{LEAK[n % 2]} Note {n}.", "timestamp": at(n / 60)} for n in range(60)]
@@ -292,6 +296,7 @@ def test_sessions_travel_with_an_export_and_stay_when_a_thread_is_segmented_agai
         assert is_sound(other)
 
 
+@pytest.mark.slow
 def test_a_thread_that_is_forgotten_takes_its_sessions_along(memory: Memory) -> None:
     session = hold(memory, ON_LEAK, 0, LEAK)
     thread = mine(memory).sessions.start(ON_AGAIN, thread="run", timestamp=at(24)).thread
@@ -344,6 +349,7 @@ def test_a_session_that_is_told_before_it_ends_is_judged_at_its_end_too(memory: 
     assert is_sound(memory)
 
 
+@pytest.mark.slow
 def test_what_is_said_may_drop_or_replace_what_the_topic_promised(memory: Memory) -> None:
     first, bread = hold(memory, ON_LEAK, 0, LEAK), hold(memory, ON_BREAD, 12, BREAD)
     started = mine(memory).sessions.start("The worker leaks", timestamp=at(60))
@@ -425,6 +431,7 @@ def test_only_sessions_of_the_same_agent_are_gone_on_from(memory: Memory) -> Non
     )
 
 
+@pytest.mark.slow
 def test_the_ends_of_chains_are_where_a_story_may_go_on(memory: Memory) -> None:
     first, second = hold(memory, ON_LEAK, 0, LEAK), hold(memory, ON_LEAK, 1, LEAK)
     bread = hold(memory, ON_BREAD, 12, BREAD)
@@ -536,6 +543,7 @@ def test_what_is_gone_on_with_was_chained_rightly_and_what_is_unlinked_was_not(m
 # --- killed ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform cannot fork")
 @pytest.mark.parametrize("point", ["after-begin", "before-commit", "after-commit"])
 def test_killed_while_it_starts_or_ends_a_session_is_there_once_or_not_at_all(

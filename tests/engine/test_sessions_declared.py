@@ -66,6 +66,7 @@ def shows_what_was_declared(memory: Memory, held: Session) -> None:
     assert found_by(memory, "outcome=success") == []
 
 
+@pytest.mark.slow
 def test_what_was_declared_of_a_session_is_found_listed_and_replayed(
     opened: OpenMemory, tmp_path: Path
 ) -> None:
@@ -147,6 +148,7 @@ def test_the_topic_titles_a_session_while_it_runs(memory: Memory) -> None:
     assert mine(memory).search("rye bread").hits[0].title == ON_BREAD
 
 
+@pytest.mark.slow
 def test_stories_are_found_by_the_tools_people_and_decisions_declared(
     opened: OpenMemory, tmp_path: Path
 ) -> None:
@@ -190,6 +192,7 @@ def test_what_a_session_goes_on_from_is_called_by_its_topic(opened: OpenMemory) 
     assert f'(continues from "{ON_LEAK}")' in mine(memory).chains.replay("")
 
 
+@pytest.mark.slow
 def test_a_long_session_is_replayed_to_its_end(memory: Memory) -> None:
     """Its one event reaches over several parts: those are no further sessions."""
     first = mine(memory).sessions.start(ON_LEAK, timestamp=at(0))

@@ -69,6 +69,7 @@ def learned(after: After, open_memory: OpenMemory) -> Memory:
     return open_memory()
 
 
+@pytest.mark.slow
 def test_day_by_day_on_a_channel_it_is_the_same(memory: Memory, clock: Clock) -> None:
     for day in range(15):
         clock.now = TEN + timedelta(days=day)
@@ -97,6 +98,7 @@ def test_fifteen_days_of_a_tool_using_assistant_make_a_skill(learned: Memory) ->
     assert learned.doctor() == []
 
 
+@pytest.mark.slow
 def test_requests_answered_alike_make_a_skill_of_how_to_deal_with_them(memory: Memory, clock: Clock) -> None:
     live(memory, clock, [invoice(day) for day in range(15)])
     mine(memory).flush()
@@ -108,6 +110,7 @@ def test_requests_answered_alike_make_a_skill_of_how_to_deal_with_them(memory: M
         mine(memory).skills.list(kind="magic")
 
 
+@pytest.mark.slow
 def test_a_pattern_not_sure_enough_is_rejected_with_the_reason_and_grows(
     memory: Memory, clock: Clock
 ) -> None:
@@ -141,6 +144,7 @@ def test_a_skill_seen_again_grows_and_is_not_doubled(learned: Memory, clock: Clo
     assert [kept.state for kept in kept(learned)] == [SkillState.ACTIVE]
 
 
+@pytest.mark.slow
 def test_without_its_job_nothing_is_mined(open_memory: OpenMemory, clock: Clock) -> None:
     """What this file shows comes from the job: where no worker takes it nothing appears."""
     live(waiting := open_memory(jobs="workers"), clock, [weather(day) for day in range(15)])
@@ -151,6 +155,7 @@ def test_without_its_job_nothing_is_mined(open_memory: OpenMemory, clock: Clock)
     assert [card.skill.name for card in mine(waiting).skills.list()] == [NAME]
 
 
+@pytest.mark.slow
 def test_mining_waits_until_enough_is_new_or_somebody_asks(
     memory: Memory, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,6 +171,7 @@ def test_mining_waits_until_enough_is_new_or_somebody_asks(
     assert [one.skill.frequency for one in kept(memory)] == [ENOUGH + 1]
 
 
+@pytest.mark.slow
 def test_workers_mine_what_their_memories_leave(open_memory: OpenMemory, clock: Clock) -> None:
     memory = open_memory(jobs="workers")
     live(memory, clock, [weather(day) for day in range(15)])
@@ -177,6 +183,7 @@ def test_workers_mine_what_their_memories_leave(open_memory: OpenMemory, clock: 
     assert [card.skill.name for card in mine(memory).skills.list()] == [NAME]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "most"), [(7, 5_000), (100, 30), (100, 1)])
 def test_what_one_run_cannot_read_the_next_ones_do(
     memory: Memory, clock: Clock, monkeypatch: pytest.MonkeyPatch, page: int, most: int
@@ -262,6 +269,7 @@ def naming(*answers: Mapping[str, Json] | ProviderError) -> tuple[StagedModel, l
     return StagedModel(None, {"skills": ScriptedModel(respond=respond)}), asked
 
 
+@pytest.mark.slow
 def test_a_model_names_what_was_mined_and_changes_nothing_else(open_memory: OpenMemory, clock: Clock) -> None:
     model, asked = naming(WORDS | {"name": ""}, WORDS)
     memory = open_memory(language_model=model)
@@ -278,6 +286,7 @@ def test_a_model_names_what_was_mined_and_changes_nothing_else(open_memory: Open
     assert [c.skill.frequency for c in mine(memory).skills.list("weather")] == [16]
 
 
+@pytest.mark.slow
 def test_a_spent_budget_leaves_the_words_it_was_mined_with(open_memory: OpenMemory, clock: Clock) -> None:
     memory = open_memory(language_model=naming(BudgetSpent("spent"))[0])
     live(memory, clock, [weather(day) for day in range(15)])
@@ -285,6 +294,7 @@ def test_a_spent_budget_leaves_the_words_it_was_mined_with(open_memory: OpenMemo
     assert [card.skill.name for card in mine(memory).skills.list()] == [NAME]
 
 
+@pytest.mark.slow
 def test_a_model_that_is_away_is_asked_again_and_then_done_without(
     open_memory: OpenMemory, clock: Clock
 ) -> None:
@@ -356,6 +366,7 @@ def test_skills_are_found_by_words_and_by_meaning(learned: Memory, clock: Clock)
         learned.user("bo").skills.get(NAME)
 
 
+@pytest.mark.slow
 def test_a_forgotten_skill_does_not_come_back(learned: Memory, clock: Clock) -> None:
     assert mine(learned).skills.delete(NAME).skill.name == NAME
     assert (mine(learned).skills.list(), mine(learned).skills.list("weather")) == ([], [])
@@ -369,6 +380,7 @@ def test_a_forgotten_skill_does_not_come_back(learned: Memory, clock: Clock) -> 
     assert learned.doctor() == []
 
 
+@pytest.mark.slow
 def test_an_export_keeps_skills_and_what_uses_made_of_them(
     learned: Memory, clock: Clock, open_memory: OpenMemory, tmp_path: Path
 ) -> None:

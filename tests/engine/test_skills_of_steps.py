@@ -30,6 +30,7 @@ def messages(memory: Memory) -> list[Observation]:
         return [o for t in tx.threads.list(limit=9) for o in tx.observations.read(t.id, 0, 999)]
 
 
+@pytest.mark.slow
 def test_what_is_done_on_many_days_becomes_a_skill_called_by_the_request(
     memory: Memory, clock: Clock
 ) -> None:
@@ -50,10 +51,12 @@ def test_unasked_it_is_called_by_all_it_does_and_names_keep_their_capitals(
     assert (card.skill.steps, card.skill.frequency) == (ACTIONS, 16)
 
 
+@pytest.mark.slow
 def test_fewer_than_fifteen_times_is_no_skill(memory: Memory, clock: Clock) -> None:
     assert learn(memory, clock, coffee, days=14) == []
 
 
+@pytest.mark.slow
 def test_what_mostly_fails_is_no_skill_and_what_it_comes_to_is_told(memory: Memory, clock: Clock) -> None:
     outcomes = {True: "failed: the mug fell", False: "Mira has her coffee"}
     assert learn(memory, clock, lambda day: coffee(day, outcome=outcomes[day % 3 == 0])) == []
@@ -61,6 +64,7 @@ def test_what_mostly_fails_is_no_skill_and_what_it_comes_to_is_told(memory: Memo
     assert card.skill.postconditions == ("Mira has her coffee",)
 
 
+@pytest.mark.slow
 def test_a_failure_changes_the_confidence_at_once(memory: Memory, clock: Clock) -> None:
     (card,) = learn(memory, clock, coffee)
     used = mine(memory).skills.used("make me a coffee", False)
@@ -68,6 +72,7 @@ def test_a_failure_changes_the_confidence_at_once(memory: Memory, clock: Clock) 
     assert mine(memory).skills.list()[0].confidence == used.confidence
 
 
+@pytest.mark.slow
 def test_a_skill_of_steps_goes_with_a_step_it_rests_on(memory: Memory, clock: Clock) -> None:
     learn(memory, clock, lambda day: coffee(day, ""), days=15)
     identity = next(o.id for o in messages(memory) if o.extras.get("action") == "shut the lid")
@@ -75,6 +80,7 @@ def test_a_skill_of_steps_goes_with_a_step_it_rests_on(memory: Memory, clock: Cl
     assert mine(memory).skills.list() == []
 
 
+@pytest.mark.slow
 def test_how_an_agent_merely_moves_is_no_skill(memory: Memory, clock: Clock) -> None:
     walk = [("hall", action) for action in ("turn left", "go forward") * 8]
     assert learn(memory, clock, lambda day: coffee(day, "", job=walk)) == []

@@ -92,6 +92,7 @@ def played(open_memory: OpenMemory, folder: Path, reader: Reader, *, slow: bool)
     return keeping
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slow", [False, True], ids=["fast", "slow"])
 def test_the_same_talk_costs_the_same_calls_however_slow_the_model_is(
     open_memory: OpenMemory, tmp_path: Path, *, slow: bool

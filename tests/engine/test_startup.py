@@ -114,5 +114,6 @@ def test_a_hook_that_only_puts_something_down_loads_neither_engine_nor_store(
     assert len([*tmp_path.glob("hooks/*/*.json")]) == 1
 
 
+@pytest.mark.slow
 def test_a_memory_that_was_warmed_builds_no_word_list_in_a_first_message(database: Path) -> None:
     loaded(REHEARSED, database)

@@ -112,6 +112,7 @@ def test_a_step_of_which_only_the_place_is_understood_is_unreadable(run: Run, tm
     assert "of a step only its place is understood, not obs, act" in answer.out + answer.err
 
 
+@pytest.mark.slow
 def test_http_takes_the_steps_that_python_takes(tmp_path: Path, clock: Clock) -> None:
     path = tmp_path / "http.db"
     with LocalClient(make_app(lambda: Memory.open(path, embedder="hashing", clock=clock), clock)) as client:

@@ -107,6 +107,7 @@ def test_an_export_whose_message_was_edited_goes_in_but_for_that_message(
     assert texts(memory) == [f"message number {n}" for n in range(3)]
 
 
+@pytest.mark.slow
 def test_every_face_answers_with_the_conflict(url: str, clock: Clock, run: Run) -> None:
     with LocalClient(make_app(lambda: Memory.open(url, embedder="hashing", clock=clock), clock)) as client:
 

@@ -132,6 +132,7 @@ def test_a_named_thread_without_a_channel_is_joined_by_its_name_alone(opened: Op
     assert tell(memory, 9_000, thread="notes").turn_count == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("channel", ["/home/ana/shop", "sms", "default"])
 def test_what_a_program_named_takes_in_nothing_that_names_no_thread(opened: Opened, channel: str) -> None:
     memory = opened()
@@ -161,6 +162,7 @@ def test_replies_keep_a_thread_alive_and_open_none(opened: Opened) -> None:
     assert mine(memory).threads.list()[0].turn_count == 2
 
 
+@pytest.mark.slow
 def test_timeouts_are_a_threads_a_channels_a_users(opened: Opened) -> None:
     memory = opened()
     mine(memory).threads.set_timeout(60, channel="sms")
@@ -214,6 +216,7 @@ def test_the_clock_ends_silent_threads_and_their_frames(opened: Opened, clock: C
     assert tell(memory, 20, channel="sms").id == thread.id
 
 
+@pytest.mark.slow
 def test_a_thread_is_selected_closed_and_renamed(opened: Opened, clock: Clock) -> None:
     memory = opened()
     weather = tell(memory, 0, channel="sms")
@@ -243,6 +246,7 @@ def test_a_thread_is_selected_closed_and_renamed(opened: Opened, clock: Clock) -
         mine(memory).threads.rename(weather.origin, "  ")
 
 
+@pytest.mark.slow
 def test_a_selection_goes_for_every_channel_until_it_was_silent_for_the_timeout(opened: Opened) -> None:
     memory = opened()
     trip = tell(memory, 0, channel="web")
@@ -264,6 +268,7 @@ ON_FILE = [("sqlite", channel) for channel in ("web", "fax", "portal", "kiosk", 
 
 
 # What goes for a channel no store decides: a server is asked about two.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("url", "channel"), [*ON_FILE, *USUAL, ("postgres", "web"), ("postgres", None)], indirect=["url"]
 )
@@ -320,6 +325,7 @@ def test_two_first_messages_at_once_open_one_thread(opened: Opened) -> None:
     assert thread.turn_count == 2
 
 
+@pytest.mark.slow
 def test_a_batch_is_cut_into_threads_and_told_again_adds_nothing(opened: Opened) -> None:
     memory = opened()
     values = [
@@ -336,6 +342,7 @@ def test_a_batch_is_cut_into_threads_and_told_again_adds_nothing(opened: Opened)
     assert [f for f in memory.doctor() if f.severity == "error"] == []
 
 
+@pytest.mark.slow
 def test_one_call_on_an_explicit_channel_is_one_conversation_however_long(opened: Opened) -> None:
     memory = opened()
     for n in range(12):
@@ -377,6 +384,7 @@ def test_an_export_keeps_what_was_resolved(opened: Opened, tmp_path: Path) -> No
         ] == [timedelta(minutes=m) for m in (45, 7, 45, 7)]
 
 
+@pytest.mark.slow
 def test_the_commands_speak_of_threads(run: Run) -> None:
     for minute, channel in ((0, "sms"), (5, "whatsapp"), (45, "sms")):
         run("add", "What about New York?", "--channel", channel, "--timestamp", at(minute).isoformat())

@@ -245,6 +245,7 @@ def counting(memory: Memory) -> Counter[str]:
     return done
 
 
+@pytest.mark.slow
 def test_a_link_asks_for_later_work_only_where_something_was_said_since(url: str, clock: Clock) -> None:
     with (
         Memory.open(url, embedder="none", clock=clock) as memory,

@@ -169,6 +169,7 @@ def test_a_memory_moves_to_the_other_store_and_back_without_loss(
     twins.assert_same(lambda m: [c.observations for c in mine(m).episodes.list(thread="odd")])
 
 
+@pytest.mark.slow
 def test_places_and_questions_for_them_are_the_same_on_both_and_move_along(
     twins: Twins, tmp_path: Path
 ) -> None:

@@ -168,6 +168,7 @@ def torment_counting(
     assert crew.kills >= kills
 
 
+@pytest.mark.slow
 @server_when_slow
 def test_workers_killed_while_others_work_do_everything_once(
     crew: Callable[[], Crew], store: Store, url: str
@@ -180,7 +181,7 @@ def test_workers_killed_again_and_again_do_everything_once(
     crew: Callable[[], Crew], store: Store, url: str
 ) -> None:
     named = dict.fromkeys(["after-claim", "before-commit", "after-commit"], 3)
-    torment_counting(crew(), store, url, kills=25, at=named)
+    torment_counting(crew(), store, url, kills=10, at=named)
 
 
 @pytest.mark.parametrize("renewals", [1, 2])
@@ -232,6 +233,7 @@ def test_a_paused_worker_whose_job_another_did_cannot_commit(
 # --- poison ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @server_when_slow
 def test_poison_kills_a_bounded_number_of_workers_and_no_innocent_job(
     crew: Callable[[], Crew], store: Store, url: str
@@ -350,9 +352,9 @@ def test_what_workers_killed_again_and_again_leave_is_what_a_memory_makes_undist
     targets = undisturbed(tmp_path, chats, policy)
     tormented = crew()
     users: list[str] = []
-    while tormented.kills < 20:
+    while tormented.kills < 8:
         fresh = [f"user {len(users) + n}" for n in range(4)]
         held = torment_memory(tormented, url, chats, policy, fresh)
         assert held == dict.fromkeys(fresh, targets)
         users += fresh
-    assert tormented.kills >= 20
+    assert tormented.kills >= 8

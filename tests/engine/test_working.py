@@ -340,6 +340,7 @@ class Guarded:
         return getattr(self.inner, name)
 
 
+@pytest.mark.slow
 def test_no_verb_of_a_memory_looks_past_its_space(store: FaultyStore, make: Make, clock: Clock) -> None:
     theirs = make(space="work", jobs="workers")
     theirs.user("ana").add(diary())

@@ -56,6 +56,7 @@ def words(path: Path) -> str:
     return "".join(ElementTree.parse(path).getroot().itertext())
 
 
+@pytest.mark.slow
 def test_the_picture_is_the_same_every_time_and_tells_titles_days_and_links(tmp_path: Path) -> None:
     for name in ("one.svg", "two.svg"):
         arc_svg(STORY, tmp_path / name, title="a & b")
@@ -87,6 +88,7 @@ def test_how_a_session_goes_on_stands_in_every_form(
     assert expected in arc_terminal(this_arc)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seen",
     [
@@ -111,6 +113,7 @@ def test_every_arc_makes_a_picture_with_everything_inside(seen: Arc, tmp_path: P
     assert len(arc_terminal(seen).splitlines()) >= len(seen.steps)
 
 
+@pytest.mark.slow
 def test_of_a_very_long_arc_the_latest_are_drawn_and_the_rest_is_told(tmp_path: Path) -> None:
     long = arc([f"session {n}." for n in range(120)], [None, *range(119)])
     arc_svg(long, tmp_path / "arc.svg")
@@ -172,6 +175,7 @@ def told(url: str) -> Memory:
     return Memory.open(url, embedder="none", policy="seed-001")
 
 
+@pytest.mark.slow
 def test_an_arc_tells_how_each_session_came_to_its_parent(told: Memory, tmp_path: Path) -> None:
     with told as memory:
         first = session(

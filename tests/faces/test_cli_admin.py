@@ -14,6 +14,7 @@ from episodic_agent.stores.postgres.server.session import key_of
 DEMO = demo_folder()
 
 
+@pytest.mark.slow
 def test_the_commands_of_a_file_answer_alike_on_a_server(run: Run, postgres_url: str, tmp_path: Path) -> None:
     answer = []
     for db in (tmp_path / "memory.db", postgres_url):
@@ -35,6 +36,7 @@ def test_a_login_of_the_application_searches_a_memory_that_holds_nothing(
     assert "nothing to search here" in answer.err
 
 
+@pytest.mark.slow
 def test_users_with_many_documents_are_given_an_index_of_their_own(run: Run, postgres_url: str) -> None:
     assert run("import", DEMO / "maya-family.jsonl", "--user", "maya", db=postgres_url).code == 0
     made = run("admin", "index", "--above", 50, "--pack", db=postgres_url).out
@@ -84,6 +86,7 @@ def test_a_file_needs_no_administrator(run: Run, command: str) -> None:
     assert "is a file and needs no administrator" in refused.error
 
 
+@pytest.mark.slow
 def test_a_login_that_is_no_administrator_is_refused_in_one_line(
     run: Run, postgres_url: str, login: Callable[..., str]
 ) -> None:

@@ -36,6 +36,7 @@ def test_a_server_is_no_file_to_copy(run: Run, postgres_url: str, tmp_path: Path
     assert (refused.code, "pg_dump" in refused.error) == (2, True)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform cannot fork")
 def test_a_missing_log_is_told_by_every_command_until_doctor_repair_goes_on_without(
     filled: Run, database: Path, monkeypatch: pytest.MonkeyPatch

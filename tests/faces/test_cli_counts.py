@@ -50,6 +50,7 @@ def single(run: Run, tmp_path: Path) -> list[str]:
     return [one.out + one.err for one in made]
 
 
+@pytest.mark.slow
 def test_every_command_counts_one_as_one(run: Run, single: list[str], tmp_path: Path) -> None:
     texts, failed = {"making": "\n".join(single)}, {}
     for command in (

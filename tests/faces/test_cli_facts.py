@@ -41,6 +41,7 @@ def test_a_listing_says_that_there_is_more_than_it_shows(run: Run) -> None:
     assert run("facts", "search", "rent", "--limit", 1).err == "", "the best of them were asked for"
 
 
+@pytest.mark.slow
 def test_a_program_is_given_all_facts_and_the_best_twenty_of_a_query(database: Path) -> None:
     with Memory.open(database, embedder="hashing", policy="seed-001") as memory:
         names = (
@@ -80,6 +81,7 @@ def test_facts_are_listed_found_and_shown(run: Run) -> None:
     assert "source_episodic_ids" not in shown.out, "a person reads words, scripts --json"
 
 
+@pytest.mark.slow
 def test_what_the_owner_said_stands_under_one_name_in_facts_and_messages(run: Run, database: Path) -> None:
     with Memory.open(database, embedder="hashing", clock=lambda: START) as memory:
         ana = mine(memory)

@@ -111,6 +111,7 @@ def test_a_pin_is_told_before_what_is_pinned_goes(
     assert "it is pinned" in asked[0]
 
 
+@pytest.mark.slow
 def test_a_thread_is_called_by_the_title_that_it_alone_has(run: Run, safe: str) -> None:
     run("thread", "rename", "safe", "Maya & Tom")
     run("add", "The cellar is damp", "--thread", "cellar")

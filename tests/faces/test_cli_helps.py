@@ -45,6 +45,7 @@ def test_facts_alone_lists_them(run: Run) -> None:
     assert "Commands:" in run("facts", "--help").out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", ["jobs", "link", "keys", "session", "retention"])
 def test_a_group_alone_lists_or_shows_what_it_is_about(run: Run, group: str) -> None:
     run("add", "I live in Lisbon and I am a nurse", "--user", "ana")
@@ -114,6 +115,7 @@ def test_what_means_nothing_to_a_command_is_refused_wherever_it_stands(call: Cal
         assert "`episodic serve` takes no --" in call(*words).error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_shells_complete_commands_and_options(tmp_path: Path, shell: str) -> None:
     def ask(instruction: str, **more: str) -> str:

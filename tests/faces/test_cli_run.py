@@ -108,6 +108,7 @@ def test_a_run_without_any_place_has_no_map_and_says_nothing_of_it(run: Run, tmp
     assert (tmp_path / "out" / "boundaries.svg").exists()
 
 
+@pytest.mark.slow
 def test_a_recorded_run_is_replayed_to_the_same_lines(run: Run, tmp_path: Path) -> None:
     pytest.importorskip("minigrid")
     path = tmp_path / "kept.jsonl"
@@ -188,6 +189,7 @@ def test_a_sensor_that_breaks_keeps_what_came_and_leaves_with_two(run: Run, tmp_
     assert (episode["observations"], episode["reason"]) == (2, "end_of_stream")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lines", "steps", "noticed"),
     [
@@ -269,6 +271,7 @@ def test_readings_come_by_standard_input(database: Path, run: Run, walk: Path) -
     assert (json.loads(out)["steps"], json.loads(out)["episodes"]) == (47, 3)
 
 
+@pytest.mark.slow
 def test_an_interrupt_closes_what_came_and_leaves_with_130(database: Path, run: Run) -> None:
     with process(database, "--sensor", "stdin:") as running:
         assert running.stdin is not None
@@ -286,6 +289,7 @@ def test_an_interrupt_closes_what_came_and_leaves_with_130(database: Path, run: 
     assert (episode["observations"], episode["reason"]) == (2, "end_of_stream")
 
 
+@pytest.mark.slow
 def test_a_reader_of_the_lines_who_leaves_costs_nothing(database: Path, run: Run, tmp_path: Path) -> None:
     long = recording(tmp_path, ("hall", 3000))
     with process(database, "--sensor", f"replay:{long}") as running:
@@ -298,6 +302,7 @@ def test_a_reader_of_the_lines_who_leaves_costs_nothing(database: Path, run: Run
     assert run("doctor", "--json", embedder="none").json["sound"]
 
 
+@pytest.mark.slow
 def test_a_detector_of_ones_own_lies_in_the_folder_one_works_in(database: Path, run: Run, walk: Path) -> None:
     (database.parent / "mine.py").write_text(
         "from episodic_agent.protocols import BoundaryDetector\n"
@@ -381,6 +386,7 @@ def test_a_detector_that_raises_is_named_once_with_the_cause_and_costs_no_step(
     assert (episode["observations"], episode["reason"]) == (47, "end_of_stream")
 
 
+@pytest.mark.slow
 def test_a_detector_of_ones_own_counts_salient_events_and_says_its_reason(
     run: Run, tmp_path: Path, detectors: str
 ) -> None:

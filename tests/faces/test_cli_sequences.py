@@ -31,6 +31,7 @@ def test_a_story_that_is_still_open_is_not_denied_without_a_word(run: Run) -> No
     assert "still open" not in run("replay", "zeppelins").err
 
 
+@pytest.mark.slow
 def test_what_was_declared_of_a_session_is_shown_found_and_told(run: Run) -> None:
     started = run("session", "start", "The billing migration", "--tool", "psql", "--json").json
     assert run("add", "The invoices are copied.", "--thread", started["thread"]).code == 0

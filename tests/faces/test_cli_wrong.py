@@ -366,6 +366,7 @@ def test_where_nothing_may_be_written_that_is_said(folder: Path, name: str, prob
     assert refused.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_error(folder: Path) -> None:
     with subprocess.Popen(command("export", *ANA, "--db", "memory.db"), **BOTH) as exporting:
         assert exporting.stdout is not None
@@ -377,6 +378,7 @@ def test_a_reader_that_goes_away_is_no_error(folder: Path) -> None:
 ALONE = [pytest.param(one, marks=pytest.mark.slow) for one in ("<&-", ">&-", "2>&-")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", [*ALONE, "<&- >&- 2>&-"])
 def test_standard_streams_may_be_closed(folder: Path, closed: str) -> None:
     script = f'exec "$@" {closed}'
@@ -388,6 +390,7 @@ def test_standard_streams_may_be_closed(folder: Path, closed: str) -> None:
     assert "2>" in closed or "overwrite it with --force" in refused.stderr
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_said(folder: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("needs /dev/full")
@@ -398,6 +401,7 @@ def test_a_full_disk_is_said(folder: Path) -> None:
     assert refused.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_ctrl_c_is_one_line_and_loses_nothing_that_was_acknowledged(folder: Path) -> None:
     (folder / "long.jsonl").write_text(
         "".join(f'{{"role": "user", "content": "line {n} about bread"}}\n' for n in range(1_000)),
@@ -423,6 +427,7 @@ def test_ctrl_c_is_one_line_and_loses_nothing_that_was_acknowledged(folder: Path
     assert '"observations": 1000' in again.stdout
 
 
+@pytest.mark.slow
 def test_a_progress_bar_never_reaches_what_scripts_read(folder: Path) -> None:
     ours, theirs = pty.openpty()
     try:

@@ -131,6 +131,7 @@ def test_a_batch_of_any_size_and_an_idempotency_key(door: Any, monkeypatch: pyte
     assert [one.added for one in first] == [True, True]
 
 
+@pytest.mark.slow
 def test_lists_are_whole_and_in_the_order_of_time(door: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calls, "LARGEST_PAGE", 5)
     ana = door.user("ana")
@@ -187,6 +188,7 @@ def test_sessions_are_started_and_ended(door: Any) -> None:
     assert [one.id for one in ana.sessions.list()] == [begun.id]
 
 
+@pytest.mark.slow
 def test_a_memory_streams_out_and_in_again(door: Any, tmp_path: Path) -> None:
     ana = door.user("ana")
     furnish(ana)
@@ -256,6 +258,7 @@ def test_mistakes_have_the_errors_of_the_handle(door: Any) -> None:
     assert ana.threads.get("a/b").thread.origin == "a/b"
 
 
+@pytest.mark.slow
 def test_every_reading_verb_returns_the_very_values_of_the_handle(memory: Memory) -> None:
     ana = memory.user("ana")
     furnish(ana)

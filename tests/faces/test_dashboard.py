@@ -429,6 +429,7 @@ def test_a_session_is_a_cookie_no_script_reads_and_opens_pages_only(
     assert outside.get(ANA).status_code == 303
 
 
+@pytest.mark.slow
 def test_a_role_shows_and_allows_no_more_than_its_verbs(outside: TestClient, keys: dict[str, str]) -> None:
     def tried(action: str, **fields: str) -> str:
         sent = {TOKEN: token(outside, ANA), "back": ANA, **fields}
@@ -474,6 +475,7 @@ def test_a_session_sees_its_own_space_and_ends_when_its_key_is_revoked(
 # --- words that were written to harm -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_hostile_words_in_every_field_are_text(opened: Callable[[], Memory]) -> None:
     bad = HOSTILE[0]
     with opened() as memory:

@@ -112,6 +112,7 @@ def test_a_person_finds_an_episode_on_the_timeline_and_reads_why_it_was_cut(page
     assert page.locator(".edge p").count() == 2
 
 
+@pytest.mark.slow
 def test_what_arrives_is_announced_while_the_page_is_open(page: Any, opened: Callable[[], Memory]) -> None:
     settled(page, MAYA)
     page.wait_for_selector(".live.on")
@@ -123,6 +124,7 @@ def test_what_arrives_is_announced_while_the_page_is_open(page: Any, opened: Cal
     page.get_by_text("The boxes are packed").first.wait_for()
 
 
+@pytest.mark.slow
 def test_a_person_reads_who_did_what_and_narrows_it(page: Any, opened: Callable[[], Memory]) -> None:
     with opened() as memory, calling(Caller("mcp")):
         memory.user("maya").threads.rename("home", "The house")

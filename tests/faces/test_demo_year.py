@@ -104,6 +104,7 @@ def test_the_report_has_every_section_filled_with_what_the_memory_did(month: Liv
         assert re.search(rf"{name.capitalize()}, \d of 3 questions lose {len(rows)} hits?\b", text)
 
 
+@pytest.mark.slow
 def test_the_picture_shows_what_was_learned_not_only_what_was_told(month: Lived, tmp_path: Path) -> None:
     def drawn(report: Mapping[str, Any]) -> bytes:
         year_png(report, tmp_path / "year.png")

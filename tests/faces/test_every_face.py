@@ -257,6 +257,7 @@ def until(holds: Callable[[], Any]) -> Any:
     raise AssertionError("it never came")
 
 
+@pytest.mark.slow
 def test_a_session_is_what_the_agent_said_it_is(meet: Callable[[], Face]) -> None:
     face = meet()
     session, thread = face.start(TOPIC, ["psql"])

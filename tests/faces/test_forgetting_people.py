@@ -55,6 +55,7 @@ def test_a_turn_is_traced_by_the_id_it_was_added_with(group: Memory) -> None:
     assert next(one.text for one in mine(group).trace.turn("d2", text=True).messages) == GROUP[1]["content"]
 
 
+@pytest.mark.slow
 def test_all_that_a_speaker_said_is_forgotten_and_what_others_said_stays(url: str) -> None:
     with Memory.open(url, embedder="hashing") as memory:
         mine(memory).add(GROUP, thread="group")

@@ -85,6 +85,7 @@ def test_no_route_answers_a_page_of_another_site(client: TestClient, origin: str
         assert (answer.status_code, answer.headers["content-type"]) == (403, "application/problem+json"), path
 
 
+@pytest.mark.slow
 def test_every_name_of_this_machine_is_answered(client: TestClient) -> None:
     for host in OURS:
         for path in paths(client, host, OURS):

@@ -122,6 +122,7 @@ def test_a_session_is_kept_once_and_the_next_one_is_told_of_it(
     assert set(answer) == {"hookEventName", "additionalContext"}  # Codex refuses what it does not know
 
 
+@pytest.mark.slow
 def test_what_is_said_again_in_the_same_words_is_kept_again(run: Run, hook: Hook, tmp_path: Path) -> None:
     _, asked, used, stopped, _ = recorded("claude-code", tmp_path)
     del asked["transcript_path"], used["tool_use_id"]
@@ -148,6 +149,7 @@ def test_an_event_that_was_kept_and_waits_again_is_kept_once(
     assert run("stats", "--user", "ana", "--json").json["observations"] == 2
 
 
+@pytest.mark.slow
 def test_a_text_that_no_memory_takes_is_kept_without_its_middle(
     run: Run, hook: Hook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,6 +173,7 @@ def test_a_text_that_no_memory_takes_is_kept_without_its_middle(
     assert "last error" not in run("hooks", "status").out
 
 
+@pytest.mark.slow
 def test_a_session_that_ends_closes_its_thread_and_takes_in_nothing_else(
     run: Run, hook: Hook, tmp_path: Path, database: Path
 ) -> None:
@@ -212,6 +215,7 @@ def test_a_folder_is_of_the_repository_it_lies_in(tmp_path: Path, home: Path) ->
     assert project_of(f"{tmp_path}/none/../alone/") == str(tmp_path / "alone")
 
 
+@pytest.mark.slow
 def test_a_session_is_told_the_last_request_and_answer_whole(run: Run, hook: Hook, tmp_path: Path) -> None:
     begun, asked, used, stopped, ended = recorded("claude-code", tmp_path)
     request = (
@@ -235,6 +239,7 @@ def test_a_session_is_told_the_last_request_and_answer_whole(run: Run, hook: Hoo
     assert "last answer" not in told
 
 
+@pytest.mark.slow
 def test_a_prompt_is_told_of_its_project_and_of_what_is_of_none(run: Run, hook: Hook, tmp_path: Path) -> None:
     asked = recorded("claude-code", tmp_path)[1]
     hook(asked | {"prompt": "Pin the version of httpx to 0.27.2 in the lock file"})

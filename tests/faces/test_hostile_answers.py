@@ -173,6 +173,7 @@ def test_a_thread_is_reached_by_the_name_it_is_shown_by(hostile: Memory) -> None
     assert len(hostile.user(USER).threads.list()) == before + 1
 
 
+@pytest.mark.slow
 def test_nothing_is_forged_over_mcp_in_tools_resources_or_prompts(hostile: Memory) -> None:
     async def use(client: Client) -> None:
         for name, arguments in calls(hostile):

@@ -267,6 +267,7 @@ def test_what_is_too_large_or_nowhere_is_refused(client: TestClient) -> None:
     assert "/docs" in wrong.json()["detail"]
 
 
+@pytest.mark.slow
 def test_an_answer_costs_as_many_transactions_however_much_it_holds(tmp_path: Path) -> None:
     clock, stores = Clock(NOW), list[FaultyStore]()
 
@@ -300,6 +301,7 @@ def test_an_answer_costs_as_many_transactions_however_much_it_holds(tmp_path: Pa
             assert few == many
 
 
+@pytest.mark.slow
 def test_no_answer_names_another_host(client: TestClient) -> None:
     furnish(client)
     answers = [client.get(path) for path in ("/docs", "/openapi.json", "/redoc", "/version", "/nowhere")]
@@ -344,7 +346,7 @@ def test_no_request_makes_the_server_fail(client: TestClient) -> None:
             continue  # told for as long as somebody listens
 
         @given(case=operation.as_strategy())
-        @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
         def holds(case: Any) -> None:
             case.call_and_validate(session=client, headers=LOCAL, excluded_checks=[positive_data_acceptance])
 

@@ -81,6 +81,7 @@ def test_a_file_is_imported_after_the_answer_and_any_process_tells_how_it_stands
     assert polled(client, again.headers["location"])["counts"] == {**counts, "added": 0, "duplicates": 5}
 
 
+@pytest.mark.slow
 def test_an_import_under_way_tells_how_much_it_has_read(client: TestClient) -> None:
     chat = json.dumps([{"role": "user", "content": f"The kettle broke, {n}"} for n in range(1000)]).encode()
     asked = {"name": "chat.json", "wait": False}

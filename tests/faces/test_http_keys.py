@@ -82,6 +82,7 @@ def test_a_key_opens_its_space_and_no_other(client: TestClient, keys: dict[str, 
     assert client.get("/v1/users", headers=held(keys["read"])).json()["items"] == ["ana"]
 
 
+@pytest.mark.slow
 def test_no_route_shows_one_space_to_a_key_of_another(client: TestClient, keys: dict[str, str]) -> None:
     add(client, keys["write"])
     headers, seen = held(keys["read"]), list[str]()
@@ -126,6 +127,7 @@ def test_every_route_refuses_a_key_that_opens_nothing(
     assert len(routes) > 85
 
 
+@pytest.mark.slow
 def test_each_route_asks_for_its_role(client: TestClient, keys: dict[str, str]) -> None:
     names = dict.fromkeys(
         ("user", "episode_id", "episode", "thread", "name", "fact_id", "place", "turn", "link", "decision",

@@ -57,6 +57,7 @@ def running(memory: Memory) -> Iterator[tuple[DrainingServer, str, threading.Thr
         thread.join()
 
 
+@pytest.mark.slow
 def test_after_the_end_began_what_comes_is_refused_and_what_is_under_way_is_finished(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,6 +92,7 @@ def test_after_the_end_began_what_comes_is_refused_and_what_is_under_way_is_fini
         assert again.user("ana").stats().observations == 1
 
 
+@pytest.mark.slow
 def test_who_sends_no_request_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serving, "SLOWEST", 0.3)
     with running(Memory.open(tmp_path / "memory.db", embedder="none")) as (_, url, _thread):
@@ -190,6 +192,7 @@ def test_a_refused_body_is_read_so_that_its_answer_arrives(
         assert b"send this again" in late
 
 
+@pytest.mark.slow
 def test_no_request_to_a_starting_server_is_reset_or_turned_away(tmp_path: Path) -> None:
     """From the first connection on each batch gets an answer: not ready, then accepted."""
     port = free_port()

@@ -309,6 +309,7 @@ def test_what_is_erased_is_previewed_then_gone_with_a_receipt(client: TestClient
     assert {one["what"] for one in client.get("/v1/erasures").json()["items"]} == {"thread", "user"}
 
 
+@pytest.mark.slow
 def test_a_memory_streams_out_and_in_again(client: TestClient) -> None:
     furnish(client)
     exported = client.get(f"{ANA}/export")
@@ -488,7 +489,11 @@ def test_no_request_makes_the_service_fail(opened: Callable[[], Memory], role: s
             operation = result.ok()
 
             @given(case=operation.as_strategy())
-            @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+            @settings(
+                max_examples=8 if role in list(Role) else 2,
+                deadline=None,
+                suppress_health_check=list(HealthCheck),
+            )
             def holds(case: Any) -> None:
                 case.call_and_validate(session=client, headers=headers, excluded_checks=UNTOLD)
 

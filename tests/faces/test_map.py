@@ -98,6 +98,7 @@ def test_the_map_is_the_same_every_time_and_names_places_and_counts(tmp_path: Pa
         assert expected in words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seen",
     [
@@ -126,6 +127,7 @@ def test_without_places_there_is_no_map(tmp_path: Path) -> None:
     assert map_terminal(PlaceSummary((), ())) == "No places yet."
 
 
+@pytest.mark.slow
 def test_the_busiest_of_many_places_are_drawn_and_the_rest_is_told(tmp_path: Path) -> None:
     map_svg(places([f"room {n}" for n in range(60)]), tmp_path / "map.svg")
     words = "".join(ElementTree.parse(tmp_path / "map.svg").getroot().itertext())

@@ -247,6 +247,7 @@ def test_every_tool_refuses_wrong_arguments_over_standard_input_and_output(tmp_p
     anyio.run(run)
 
 
+@pytest.mark.slow
 def test_every_tool_refuses_wrong_arguments_over_http(port: int) -> None:
     async def run() -> None:
         async with over_http(port, "ana") as client:

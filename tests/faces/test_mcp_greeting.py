@@ -107,6 +107,7 @@ def test_one_answer_for_each_request_whoever_gives_it(tmp_path: Path, version: s
     assert answers[0]["result"]["serverInfo"]["name"] == "episodic-agent"
 
 
+@pytest.mark.slow
 def test_a_memory_that_cannot_be_opened_is_said_whether_or_not_a_client_speaks(tmp_path: Path) -> None:
     (tmp_path / "memory.db").write_text("no database " * 500)
     with served(tmp_path) as server:

@@ -118,6 +118,7 @@ def test_no_line_is_wider_than_the_terminal_and_no_text_controls_it(
 # --- pictures ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_png_has_the_promised_size(tmp_path: Path) -> None:
     plot_png(trace(), tmp_path / "plot.png")
     data = (tmp_path / "plot.png").read_bytes()
@@ -125,6 +126,7 @@ def test_the_png_has_the_promised_size(tmp_path: Path) -> None:
     assert struct.unpack(">II", data[16:24]) == (1600, 900)
 
 
+@pytest.mark.slow
 def test_the_svg_is_the_same_every_time_and_keeps_words_as_text(tmp_path: Path) -> None:
     chinese = trace(titles=["里斯本之旅 & <tea>", "costs $5 or $6", "three\x00\x1b"])
     for name in ("one.svg", "two.svg"):
@@ -143,6 +145,7 @@ def test_the_svg_is_the_same_every_time_and_keeps_words_as_text(tmp_path: Path) 
     assert "flag" not in words  # it never moves
 
 
+@pytest.mark.slow
 def test_a_picture_of_few_episodes_says_what_its_lines_are_and_quotes_the_messages_at_each_cut(
     tmp_path: Path,
 ) -> None:
@@ -165,6 +168,7 @@ def test_a_picture_of_few_episodes_says_what_its_lines_are_and_quotes_the_messag
     assert "before: “" not in (tmp_path / "many.svg").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [

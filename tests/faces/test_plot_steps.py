@@ -65,6 +65,7 @@ POLICIES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("traced", POLICIES, indirect=True)
 def test_every_detectors_thread_plots_with_what_it_has_and_says_steps(
     traced: BoundaryTrace, tmp_path: Path

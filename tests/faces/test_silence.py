@@ -48,6 +48,7 @@ def ask(client: TestClient, route: str, **body: Any) -> Any:
     return answer.json()
 
 
+@pytest.mark.slow
 def test_a_named_conversation_that_falls_silent_is_closed_told_and_learnt_from(
     client: TestClient, clock: Clock
 ) -> None:

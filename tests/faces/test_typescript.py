@@ -13,6 +13,7 @@ from episodic_agent import Memory
 from episodic_agent.faces.http.v1 import events
 
 
+@pytest.mark.slow
 def test_what_is_made_from_the_document_is_up_to_date() -> None:
     made = files(document())
     stale = [name for name, text in made.items() if (FOLDER / name).read_text(encoding="utf-8") != text]

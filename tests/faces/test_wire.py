@@ -199,6 +199,7 @@ def test_json_of_commands_keeps_its_keys(run: Run, database: Path) -> None:
     same(of_commands(run, database), "commands")
 
 
+@pytest.mark.slow
 def test_http_keeps_its_keys(tmp_path: Path) -> None:
     pytest.importorskip("fastapi")
     same(of_http(tmp_path / "memory.db"), "http")

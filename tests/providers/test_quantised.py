@@ -41,6 +41,7 @@ def test_signed_and_unsigned_weights_give_the_same_vectors(both: tuple[Path, Pat
     np.testing.assert_allclose(*(embedded(folder, TEXTS) for folder in both), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_vector_of_integers_does_not_depend_on_its_neighbours(both: tuple[Path, Path]) -> None:
     alone = np.concatenate([embedded(both[1], [text]) for text in TEXTS])
     np.testing.assert_allclose(embedded(both[1], TEXTS * 12, threads=3), np.tile(alone, (12, 1)), atol=1e-6)

@@ -449,6 +449,7 @@ def learned(tx: Transaction, candidates: Sequence[FactCandidate], at: float) -> 
 
 
 class FactProgramsConformance(StoreFixture):
+    @pytest.mark.slow
     @pytest.mark.parametrize("seed", range(12))
     def test_learning_from_what_concerns_a_statement_equals_learning_from_all(
         self, store: Store, seed: int

@@ -167,6 +167,7 @@ class IndexConformance(StoreFixture):
         with store.begin(BO, write=False) as tx:
             assert_cosines(tx, held[:3], EPISODES)
 
+    @pytest.mark.slow
     def test_vectors_that_came_in_many_steps_are_found_like_those_of_one(
         self, open_store: Callable[[], Store]
     ) -> None:

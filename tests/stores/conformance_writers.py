@@ -45,6 +45,7 @@ class WritersConformance(StoreFixture):
                 call.result(60)
         self.assert_all_written(store)
 
+    @pytest.mark.slow
     def test_processes_write_and_search_at_once(
         self, open_store: Callable[[], Store], opener: tuple[Opener, str]
     ) -> None:
@@ -62,6 +63,7 @@ class WritersConformance(StoreFixture):
         assert store.waiting() == WRITERS
         assert store.check() == store.check(quick=True) == []
 
+    @pytest.mark.slow
     def test_workers_in_several_processes_do_each_job_once_and_in_order(
         self, store: Store, opener: tuple[Opener, str]
     ) -> None:

@@ -144,6 +144,7 @@ def test_a_server_answers_the_application_s_role_from_an_index(furnished: str, a
     assert not any("Seq Scan" in plan for plan in plans), plans
 
 
+@pytest.mark.slow
 def test_a_part_of_a_value_is_looked_for_in_one_field_alone(postgres_url: str) -> None:
     """What `~` costs: the rows of one field of one user, wherever they are many."""
     with closing(open_postgres(postgres_url)) as store:

@@ -124,6 +124,7 @@ def test_a_server_without_free_connections_says_so() -> None:
         server.remove()
 
 
+@pytest.mark.slow
 def test_without_the_driver_the_extra_is_named() -> None:
     script = (
         "import sys; sys.modules['psycopg'] = None\n"
@@ -312,6 +313,7 @@ def test_threads_that_read_inside_their_writes_never_wait_for_each_other(postgre
         assert len(store._connections._idle) <= 2
 
 
+@pytest.mark.slow
 def test_writers_that_deadlock_are_told_to_repeat(store: PostgresStore, postgres_url: str) -> None:
     for name in ("kitchen", "attic"):
         fill(store, name=name)
@@ -394,6 +396,7 @@ def test_a_child_forked_inside_a_transaction_cannot_end_it(store: PostgresStore)
     assert code == 0
 
 
+@pytest.mark.slow
 def test_a_process_that_never_closes_its_store_ends_at_once_and_quietly(postgres_url: str) -> None:
     script = (
         "import sys, threading\n"

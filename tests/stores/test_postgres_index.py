@@ -121,6 +121,7 @@ def families(seed: int, count: int, width: int) -> Vector:
     return np.asarray(rows * random.choice([0.01, 1.0, 300.0], (count, 1)), dtype=np.float32)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "count"), [(24, 1500), (384, 1200), (1536, 500)])
 def test_cosines_are_those_of_sqlite_to_the_last_bit_however_close_the_rows(
     both: Sequence[Store], width: int, count: int
@@ -158,6 +159,7 @@ def test_few_rows_and_many_are_answered_alike(both: Sequence[Store], count: int)
     assert answers[0] == answers[1]
 
 
+@pytest.mark.slow
 def test_a_filter_s_worth_of_refs_scores_as_a_few_do(store: Store) -> None:
     put(store, ANA, random_vectors(8, 9_000))
     refs = np.array([ref_of(1, n) for n in np.random.default_rng(1).permutation(9_500)])
@@ -205,6 +207,7 @@ def make_visible(db: psycopg.Connection[Any], table: str) -> None:
     raise TimeoutError(f"{table} stays in use")
 
 
+@pytest.mark.slow
 def test_a_scan_reads_the_index_that_carries_the_halves_alone(
     store: Store, db: psycopg.Connection[Any]
 ) -> None:

@@ -60,6 +60,7 @@ def talk(memory: Memory) -> None:
         mine(memory).flush(thread=thread)
 
 
+@pytest.mark.slow
 def test_a_receipt_says_that_bytes_stay_until_the_files_are_rewritten(
     memory: Memory, postgres_url: str
 ) -> None:
@@ -88,6 +89,7 @@ def test_a_receipt_says_that_bytes_stay_until_the_files_are_rewritten(
     assert [f.message for f in memory.doctor() if f.severity == "error"] == []
 
 
+@pytest.mark.slow
 def test_the_planners_samples_quote_nothing_that_was_said(memory: Memory, postgres_url: str) -> None:
     talk(memory)
     with connect(postgres_url) as db:
@@ -100,6 +102,7 @@ def test_the_planners_samples_quote_nothing_that_was_said(memory: Memory, postgr
     assert results == []
 
 
+@pytest.mark.slow
 def test_who_may_still_read_what_was_deleted_keeps_the_receipts_waiting(
     memory: Memory, postgres_url: str
 ) -> None:
@@ -124,6 +127,7 @@ def test_only_the_tables_owner_scrubs(login: Callable[..., str]) -> None:
         list(scrub_db(login("app"), QUICK, dry_run=True))
 
 
+@pytest.mark.slow
 def test_the_command_prints_each_step_and_the_receipts_say_what_stays(
     memory: Memory, postgres_url: str, cli: Run
 ) -> None:

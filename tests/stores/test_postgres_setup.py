@@ -138,6 +138,7 @@ def test_an_older_schema_is_brought_up_to_date_with_its_rows(store: PostgresStor
         assert db.execute("SELECT mood FROM episodic.thread").fetchall() == [("calm",)]
 
 
+@pytest.mark.slow
 def test_episodes_from_before_facts_were_kept_are_still_to_be_drawn_from(bare_url: str) -> None:
     open_with(bare_url, shipped_migrations()[:9])
     whose, thread = keys_of(ANA), identity("kitchen").bytes
@@ -161,6 +162,7 @@ def test_episodes_from_before_facts_were_kept_are_still_to_be_drawn_from(bare_ur
         assert tx.knowledge.put_facts([make_fact("a")])[0].number == 1
 
 
+@pytest.mark.slow
 def test_vectors_from_before_they_were_kept_once_are_what_they_would_be_now(bare_url: str) -> None:
     open_with(bare_url, shipped_migrations()[:19])
     rows, whose = np.random.default_rng(4).normal(size=(600, 16)).astype(np.float32), keys_of(ANA)
@@ -210,6 +212,7 @@ def test_a_migration_that_fails_changes_nothing(postgres_url: str) -> None:
         assert store.check() == []
 
 
+@pytest.mark.slow
 def test_all_who_open_a_new_database_together_are_served(bare_url: str) -> None:
     def open_and_look(_: int) -> Sequence[str]:
         with closing(PostgresStore(bare_url, PostgresOptions())) as store:
@@ -272,6 +275,7 @@ def test_making_ready_tells_each_step_and_does_nothing_twice(bare_url: str, post
             postgres.forget_login(bare_url, name)
 
 
+@pytest.mark.slow
 def test_a_login_that_passes_by_row_level_security_is_warned_of(bare_url: str, postgres: Databases) -> None:
     with connect(bare_url) as db:
         db.execute("CREATE ROLE too_strong LOGIN BYPASSRLS")

@@ -9,6 +9,7 @@ from episodic_agent.providers.embedders.hashing import HashingEmbedder
 from episodic_agent.schemas import Scope
 
 
+@pytest.mark.slow
 def test_a_memory_on_either_store_is_embedded_again_while_it_answers(
     url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -140,6 +140,7 @@ def test_looking_for_residue_drops_no_lock_that_others_rely_on(path: Path) -> No
 # --- a log that is missing ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_log_deleted_after_a_kill_is_noticed_and_named(path: Path) -> None:
     killed(path)
     remove_log(path)
@@ -162,6 +163,7 @@ def test_a_log_deleted_after_the_file_was_closed_once_and_written_again_is_notic
         SqliteStore(path)
 
 
+@pytest.mark.slow
 def test_a_log_deleted_after_many_checkpoints_is_noticed(path: Path) -> None:
     def write_much(store: SqliteStore) -> None:
         for n in range(4):  # a checkpoint comes after 16 MiB of log
@@ -212,6 +214,7 @@ def test_a_log_folded_in_by_another_program_is_no_alarm(path: Path) -> None:
     assert texts_of(SqliteStore(path)) == ["a", "b", "c"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("point", faults.MARKING)
 def test_a_process_killed_while_it_marks_the_file_raises_no_alarm(path: Path, point: str) -> None:
     def die(store: SqliteStore) -> None:

@@ -35,6 +35,7 @@ class TestLargeStream(IndexConformance):
             store.close()
 
 
+@pytest.mark.slow
 def test_of_many_vectors_nearly_all_of_the_best_are_found_and_their_scores_are_exact(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

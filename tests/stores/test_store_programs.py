@@ -448,6 +448,7 @@ long_on_a_server = settings(long, max_examples=25)
 long_programs = st.lists(blocks, min_size=5, max_size=25).map(lambda program: [opening, *program])
 
 
+@pytest.mark.slow
 @given(program=programs)
 @quick
 def test_a_random_program_leaves_sqlite_as_the_model_says(fresh_sqlite: Fresh, program: list[Block]) -> None:

@@ -216,6 +216,7 @@ def as_read(stage: str, text: str) -> object:
     return read(fitted(read_answer(text, schema), schema))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(
     st.sampled_from(sorted(STAGES)),
