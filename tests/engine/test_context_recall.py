@@ -230,7 +230,9 @@ def test_what_does_not_bear_on_the_message_is_left_out_where_the_former_policy_t
     )
 
 
-@pytest.mark.parametrize("text", ["thanks, that's all", "muchas gracias por todo", "good night", "谢谢", "ok"])
+@pytest.mark.parametrize(
+    "text", ["thanks, that's all", "muchas gracias por todo", "good night", "谢谢", "ok"]
+)
 def test_who_only_thanks_is_told_nothing_of_earlier_talk(memory: Memory, text: str) -> None:
     weeks(memory)
     assert not mine(memory).context(text, channel="sms", at=at(60)).items

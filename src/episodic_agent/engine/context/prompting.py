@@ -39,7 +39,7 @@ from episodic_agent.engine.context.gathering import (
 )
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.links.linked import NearThread, on_both_sides
-from episodic_agent.engine.recall.facts import best_facts, replaced_words
+from episodic_agent.engine.recall.facts import after_what_holds, best_facts, replaced_words
 from episodic_agent.engine.threads.session_records import SessionFacts, declared, session_at
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import Transaction, ref_of
@@ -386,6 +386,7 @@ def _known(
     ]
     if not standing and not tx.count("facts", limit=1):
         return [], []
+    standing = list(after_what_holds(tx, standing, now.at).values())
     query = ranking.analyse(now.text, (), now.at, language=deps.language)
     pairs = best_facts(tx, deps, query, now.vector, limit=60, at=now.at)
     scores = {fact.id: score for fact, score in pairs}
