@@ -88,8 +88,9 @@ class QuotedText:
     `speaker` is "" for the user; a `reply` is an answer, and stands in brackets behind what it answers where
     both are told, under a name ("assistant", "tool") that no quoted text can begin a line with. `worth` is in
     log-odds as `relevances` gives them, for every block on the same scale. `sitting` tells which stretch of
-    talk it is of; `quotation` a fact that stands in its speaker's own words. `corrected_by` are texts that
-    may have changed it: it is told with them or not at all.
+    talk it is of; `quotation` a fact that stands in its speaker's own words, `wish` one of how to answer,
+    which is told whatever the message is about. `corrected_by` are texts that may have changed it: it is told
+    with them or not at all.
     """
 
     block: Block
@@ -105,6 +106,7 @@ class QuotedText:
     reply: bool = False
     sitting: int = 0
     quotation: bool = False
+    wish: bool = False
     corrected_by: tuple[Spot, ...] = ()
 
     @property
