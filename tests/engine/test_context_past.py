@@ -116,11 +116,17 @@ def test_what_a_message_goes_on_from_is_named(memory: Memory) -> None:
     mine(memory).add(VAN[2], channel="sms", timestamp=at(1))
     thread = mine(memory).threads.list()[0].id
     mine(memory).threads.rename(str(thread), "The van (in Altona)")
+    asked: dict[str, Any] = {"channel": "sms", "at": at(1, 60)}
+    memory._works.contexts = Contexts(memory._deps, foreseen=lambda *_: [(thread, "continuity", False)])
+    context = mine(memory).context("And the van?", **asked)
+    named = "(Continuing from previous thread after 1 hour break: The van (in Altona))"
+    assert context.text.endswith(f"\n\n{named}\nCurrent question: And the van?")
+    (line,) = [item.line for item in context.items if item.kind == "continuing"]
+    assert context.text.splitlines()[line] == named
     memory._works.contexts = Contexts(memory._deps, foreseen=lambda *_: [(thread, "continuity", True)])
-    text = mine(memory).context("And the van?", channel="sms", at=at(1, 60)).text
-    assert text.endswith(
-        "\n(Possibly continuing from previous thread after 1 hour break: The van (in Altona))"
-    )
+    text = mine(memory).context("And the van?", **asked).text
+    assert text.endswith("\n\nCurrent question: And the van?")
+    assert "break" not in text
     old = mine(memory).context("And the van?", channel="sms", at=at(1, 60), form="seed-002").text
     assert old.endswith("\n(Possibly continuing from previous thread after 1 hour break)")
 

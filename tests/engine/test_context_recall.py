@@ -326,6 +326,22 @@ def test_of_a_time_nobody_spoke_in_nothing_is_told_and_a_note_says_so(diary: Mem
     assert context.notes == ("nothing was said from 2024-04-20 00:00 to 2024-04-21 00:00 UTC",)
 
 
+@pytest.mark.parametrize("days", [1, 12])
+def test_how_to_answer_is_told_with_every_message_however_much_was_said_since(
+    open_memory: OpenMemory, days: int
+) -> None:
+    memory = open_memory(policy="default", embedder="none")
+    wishes = ("Please keep your answers short.", "No emojis please.", "Always answer in German.")
+    talk(memory, 0, *((text, "I see.") for text in wishes))
+    for day in range(1, days):
+        talk(memory, day, *((text, "I see.") for text in IDLE[day % 3 :: 3]))
+    mine(memory).flush()
+    told = (
+        mine(memory).context("Draft a line to Mrs Dunn about her shelves", at=at(days), max_tokens=800).text
+    )
+    assert [text for text in wishes if text not in told] == []
+
+
 def test_what_was_said_at_the_time_a_question_names_stands_first(memory: Memory) -> None:
     for day in (3, 5, 6):
         said = f"The garage said the clutch costs {day}00 euros"

@@ -369,3 +369,35 @@ def test_words_of_another_sitting_lead_to_nothing(open_memory: OpenMemory, clock
         mine(memory).flush()
         clock.now += timedelta(hours=5)
     assert known(memory) == {"My neighbour is called Brackmoor."}
+
+
+@pytest.mark.parametrize(
+    ("name", "alone"),
+    [
+        ("Her name is Quillmere.", False),
+        ("Her name is Quillmere and she lives in the flat below ours with two cats.", True),
+    ],
+)
+def test_words_before_that_are_over_are_not_told_with_what_points_to_them(
+    open_memory: OpenMemory, clock: Clock, name: str, alone: bool
+) -> None:
+    memory = open_memory()
+    rent = "Our rent is 700 euros a month."
+    for text in (rent, name):
+        clock.now += timedelta(minutes=1)
+        mine(memory).add(text, thread="talk")
+    mine(memory).flush()
+    user = mine(memory)
+    (led,) = [card for card in user.facts.list() if card.fact.value == name]
+    assert led.fact.fact == f'The user: "{rent} … {name}"'
+    clock.now += timedelta(days=7)
+    user.add("Our rent is 720 euros a month now.", thread="talk")
+    user.flush()
+    assert rent not in known(memory)
+    question = "What is the name of who has our rent?"
+    kept = [f'The user: "{name}"'] if alone else []
+    assert [card.fact.fact for card in user.facts.list() if card.id == led.id] == kept
+    assert [hit.fact.fact for hit in user.search(question).facts if hit.fact.id == led.id] == kept
+    assert rent not in user.context(question).text
+    before = user.facts.list(at=clock.now - timedelta(days=1))
+    assert led.fact.fact in [card.fact.fact for card in before]

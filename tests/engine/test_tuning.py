@@ -118,6 +118,9 @@ def test_the_users_next_turn_labels_a_link(
     if isinstance(how, dict):
         assert how["turn"] == str(turn.id)
         assert how["why"]
+    explained = mine(memory).links.explain("new").judged
+    (told,) = [line for one in explained for line in one.sentences if "came of it" in line] or [""]
+    assert ("nobody said so" in told) == (expected[2] == "behaviour")
 
 
 def test_a_second_turn_corrects_what_the_first_seemed_to_say(memory: Memory) -> None:

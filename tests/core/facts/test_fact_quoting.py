@@ -1,5 +1,6 @@
 """Facts without a model: the speaker's own words, never turned round; one matter holds one thing at a time."""
 
+import csv
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -13,15 +14,41 @@ from hypothesis import strategies as st
 from episodic_agent.core.evaluation.lives import FoundFact, contradicts
 from episodic_agent.core.facts import keeping, quotations, retold
 from episodic_agent.core.facts.quoting import is_quotation
-from episodic_agent.core.facts.stating import CATEGORIES, LONGEST, SHORT, judged, parts_of, signs
+from episodic_agent.core.facts.stating import CATEGORIES, LONGEST, SHORT, WISH, judged, parts_of, signs, wish
+from episodic_agent.schemas.facts import Category
 
-CASES = Path(__file__).parents[3] / "benchmarks" / "cases"
+ROOT = Path(__file__).parents[3]
+CASES = ROOT / "benchmarks" / "cases"
+WISHES = ROOT / "tools" / "facts" / "held_wishes.tsv"
 DENIED = [
     json.loads(line) for line in (CASES / "facts_denied.jsonl").read_text(encoding="utf-8").splitlines()
 ]
 HOME = "I live in Lisbon and I am allergic to walnuts."
 SISTER = "My sister Hannah is a nurse."
 RENT, RENT_NOW = "Our rent is 700 euros a month.", "Our rent is 720 euros a month now."
+
+
+def test_wishes_never_taught_are_told_from_what_only_looks_like_one() -> None:
+    with WISHES.open(encoding="utf-8") as file:
+        lines = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    found = [label == "+" for label, _, text in lines if wish(text) >= WISH]
+    assert sum(found) / len(found) >= 0.78
+    assert sum(found) / sum(label == "+" for label, *_ in lines) >= 0.44
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Please keep your answers short.", Category.GUIDELINE),
+        ("No emojis please.", Category.GUIDELINE),
+        ("Always answer in German.", Category.GUIDELINE),
+        ("I live in Lisbon.", Category.IDENTITY),
+    ],
+)
+@pytest.mark.parametrize("beside", ["{}", "{} What about the bug in the coupons?", "Is it open today? {}"])
+def test_what_is_stated_beside_a_question_is_learned(text: str, kind: Category, beside: str) -> None:
+    (one,) = quoted(beside.format(text))
+    assert (one.value, one.category) == (text, kind)
 
 
 @given(st.text(max_size=300))

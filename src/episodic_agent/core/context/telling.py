@@ -14,14 +14,16 @@
     - {question} ({answer})
     - {sentence}
 
-    Current question: {message}
     (Continuing from previous thread after {gap} break: {title})
+    Current question: {message}
 
 Lines of all blocks compete for the tokens: each has a worth, the best are taken until nothing fits. What was
 said earlier stands in the order of time under its date; what one sitting's line answers stands with its
 question. Each line names where it is from. What does not bear on the message is left out even where there is
 room: below a bar in calibrated log-odds that sinks with the budget, as whoever gives more room wants more,
-and in a young memory far below the best line (under `context-2027-01` that alone).
+and in a young memory far below the best line (under `context-2027-01` that alone). What the thread only
+perhaps goes on from is not named: it misleads more often than it helps (under `context-2027-01` it is, and
+that line stands last, as in the founding document).
 """
 
 from collections.abc import Mapping, Sequence
@@ -86,8 +88,9 @@ class QuotedText:
     `speaker` is "" for the user; a `reply` is an answer, and stands in brackets behind what it answers where
     both are told, under a name ("assistant", "tool") that no quoted text can begin a line with. `worth` is in
     log-odds as `relevances` gives them, for every block on the same scale. `sitting` tells which stretch of
-    talk it is of; `quotation` a fact that stands in its speaker's own words. `corrected_by` are texts that
-    may have changed it: it is told with them or not at all.
+    talk it is of; `quotation` a fact that stands in its speaker's own words, `wish` one of how to answer,
+    which is told whatever the message is about. `corrected_by` are texts that may have changed it: it is told
+    with them or not at all.
     """
 
     block: Block
@@ -103,6 +106,7 @@ class QuotedText:
     reply: bool = False
     sitting: int = 0
     quotation: bool = False
+    wish: bool = False
     corrected_by: tuple[Spot, ...] = ()
 
     @property
@@ -169,6 +173,8 @@ def tell(
     ending = _ending(frame, message, max_tokens)
     if not ending or estimate(ending) > max_tokens:
         return Context("", (), 0)
+    if policy == RIVALS and continued is not None and continued.uncertain:
+        continued = None
     room = 10 * max_tokens - tenths(ending)
     going_on = None if continued is None else _going_on(frame, continued)
     if going_on is not None:
@@ -182,12 +188,11 @@ def tell(
     if continued is not None and all(quote.thread_id != continued.thread_id for quote in taken):
         going_on = None  # nothing of it is told
     items = [item for number, (_, quote) in enumerate(rows) for item in _items(number, quote)]
-    texts = [text for text, _ in rows]
-    texts += ["", ending] if texts else [ending]
+    texts = [*(text for text, _ in rows), *([""] if rows else []), ending]
     if continued is not None and going_on is not None:
-        seq = continued.last_seq
-        item = ContextItem(len(texts), LineKind.CONTINUING, continued.thread_id, None, seq, seq, 0.0)
-        texts, items = [*texts, going_on], [*items, item]
+        seq, line = continued.last_seq, len(texts) - 1 if policy == RIVALS else len(texts)
+        texts.insert(line, going_on)
+        items.append(ContextItem(line, LineKind.CONTINUING, continued.thread_id, None, seq, seq, 0.0))
     text = "\n".join(texts)
     return Context(text, tuple(items), estimate(text))
 

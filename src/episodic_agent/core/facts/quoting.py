@@ -21,18 +21,27 @@ from episodic_agent.core.facts.pointing import points_back
 from episodic_agent.core.facts.replacing import JudgedStatement, likelihood, threshold
 from episodic_agent.core.facts.slots import STATED, keywords, match_key
 from episodic_agent.core.facts.speakers import speaker_of
-from episodic_agent.core.facts.stating import EVEN, has_cue, is_person, judged, lasting, parts_of
+from episodic_agent.core.facts.stating import (
+    EVEN,
+    SURE_WISH,
+    has_cue,
+    is_person,
+    judged,
+    parts_of,
+    wish,
+)
 from episodic_agent.core.language import fold, tokens
 from episodic_agent.core.language.timewords import parse_time
 from episodic_agent.data import phrases
 from episodic_agent.schemas import Vector
 from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvidence, Statement
 
-VERSION: Final = "facts-5"
+VERSION: Final = "facts-6"
 LIKELY: Final = 0.5  # from which a statement is believed to last
 MAY_CHANGE: Final = 0.5  # from which words may tell of a change of others
 WORTH_A_DOUBT: Final = 0.25  # and from which one about what a person must not eat or has to take is
 WORTH_A_VECTOR: Final = 0.1  # by words alone: what lies below no vector lifts to a fact
+WISH_WORTH_A_VECTOR: Final = 0.2  # nor to a standing wish
 _NAMES: Final = 3  # terms that words have at least which say what others point to
 _ENOUGH: Final = 5  # and those that say something themselves, whatever they point to
 _AFTER: Final = frozenset({"beri"})  # words for "since" that stand behind the time, in Latin letters
@@ -102,7 +111,23 @@ def meant_words(fact: Fact | FactCandidate) -> str:
 
 def may_teach(statement: Statement) -> bool:
     """Tell whether it is worth looking for what lasts in a statement, by who says it and its words alone."""
-    return lasting(statement.actor, statement.text, statement.language) >= WORTH_A_VECTOR
+    return is_person(statement.actor) and any(
+        _worth_a_vector(statement.text[start:end])
+        for start, end in parts_of(statement.text, statement.language)
+    )
+
+
+def _worth_a_vector(words: str, before: str = "") -> bool:
+    return judged(words, before)[0] >= WORTH_A_VECTOR or wish(words) >= WISH_WORTH_A_VECTOR
+
+
+def _chance(
+    words: str, before: str = "", vector: Vector | None = None, share: float | None = None
+) -> tuple[float, Category]:
+    """Return how likely words last, and their category: a standing wish lasts for that alone."""
+    likely, category = judged(words, before, vector, share)
+    wished = wish(words, vector)
+    return (max(likely, wished) if wished >= SURE_WISH else likely), category
 
 
 def quotations(statements: Sequence[Statement], meaning: Meaning | None = None) -> list[Quotation]:
@@ -125,9 +150,9 @@ def quotations(statements: Sequence[Statement], meaning: Meaning | None = None) 
         for start, end in parts_of(statement.text, statement.language):
             words = statement.text[start:end]
             if meaning:
-                worth = judged(words, before)[0] >= WORTH_A_VECTOR
+                worth = _worth_a_vector(words, before)
             else:
-                worth = judged(words, before, share=_share(statement, words))[0] >= _least(words)
+                worth = _chance(words, before, share=_share(statement, words))[0] >= _least(words)
             likely += [(statement, start, end)] if worth else []
             before = ""
     texts = [statement.text[start:end] for statement, start, end in likely]
@@ -136,7 +161,7 @@ def quotations(statements: Sequence[Statement], meaning: Meaning | None = None) 
     for place, (statement, start, end) in enumerate(likely):
         vector = None if vectors is None else vectors[place]
         before = statement.before if not statement.text[:start].strip() else ""
-        chance, category = judged(texts[place], before, vector, _share(statement, texts[place]))
+        chance, category = _chance(texts[place], before, vector, _share(statement, texts[place]))
         if chance < _least(texts[place]):
             continue
         lead = _lead(statement, start) if points_back(texts[place]) else None

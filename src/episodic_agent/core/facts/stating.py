@@ -11,13 +11,17 @@ How much of what is said lasts differs from talk to talk: statements that somebo
 nearly all do, a week's chatter hardly ever. So a judge also hears what the talk before was like, and
 asks more where little of it lasted, as a classifier is moved to another prior (Saerens, Latinne and
 Decaestecker, Neural Computation 14, 2002).
+
+Whether a statement is a standing wish, how whoever remembers it is to answer or to work, a judge of its own
+tells (`data/facts/wishing.npz`, read the same two ways): wishes are told with every message, so one that is
+none costs a line each time, and of eight categories the right one is found for half.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import exp, log
 from typing import Final
 
@@ -32,6 +36,9 @@ from episodic_agent.schemas import Vector
 from episodic_agent.schemas.facts import Category
 
 WEIGHTS: Final = "facts/stating.npz"
+WISHING: Final = "facts/wishing.npz"
+WISH: Final = 0.35  # from which a statement that lasts is a standing wish
+SURE_WISH: Final = 0.6  # and from which it lasts for that alone
 EMBEDDER: Final = "minilm-f32-1"  # the model whose vectors the judge knows
 KNOWN_EMBEDDERS: Final = (EMBEDDER, "minilm-int8-1")  # the same model in 8 bits: cosines of .997 to it
 CATEGORIES: Final = tuple(Category)
@@ -54,6 +61,8 @@ _MONEY: Final = re.compile(
 _TIME: Final = re.compile(r"\b\d{1,2}(?:[:.]\d{2}|\s?(?:am|pm|uhr|h)\b)|\d\s?[点时時시]", re.IGNORECASE)
 _CODE: Final = re.compile(r"`|[\w.]+\(\)|[{}<>]|\b\w+_\w+|\b\w+[./]\w+[./]\w+|--\w|==|=>|\b[0-9a-f]{7,40}\b")
 _QUOTED: Final = re.compile(r"[\"“”„«»「」『』]|(?:^|\s)>")
+_QUESTION: Final = re.compile(r"[?？؟]")
+_ASKED: Final = re.compile(r"[?？؟][\s\"'”’)»\u2600-\u27bf\U0001f300-\U0001faff]*$")
 _EMOJI: Final = re.compile(r"[\U0001f300-\U0001faff☀-➿]")
 _CAPITAL: Final = re.compile(r"(?<=[\w,;:] )[A-ZÀ-ÖØ-ÞА-Я][\w'’-]+")
 _TOGETHER: Final = (
@@ -72,7 +81,7 @@ _Spans = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class _Judge:
-    """A judge's columns: weights by sign, [signs, 9]; of a vector, [d, 9] or None; what stands without."""
+    """A judge's columns: weights by sign, [signs, k]; of a vector, [d, k] or None; what stands without."""
 
     places: dict[str, int]
     weights: NDArray[np.float32]
@@ -81,9 +90,9 @@ class _Judge:
 
 
 @cache
-def _judges() -> tuple[_Judge, _Judge]:
-    """Read the judge with vectors and the one without, once."""
-    judges = arrays(WEIGHTS)
+def _judges(file: str = WEIGHTS) -> tuple[_Judge, _Judge]:
+    """Read the judge with vectors and the one without of a file, once."""
+    judges = arrays(file)
 
     def read(kind: str, vector: NDArray[np.float32] | None) -> _Judge:
         names = judges[f"{kind}_signs"].tobytes().decode().split("\n")
@@ -102,15 +111,35 @@ def judged(
     `before` is what somebody else said just before it, `vector` [384] that of `EMBEDDER`, None: none. `share`
     is that of what lasts in the talk before it (`share_of`), None: it is judged by itself alone.
     """
-    with_meaning, by_words = _judges()
+    total = _sums(WEIGHTS, text, before, vector)
+    likely = _probability(
+        float(total[0]) + (0.0 if share is None else moved(share, meaning=vector is not None))
+    )
+    if wish(text, vector) >= WISH:
+        return likely, Category.GUIDELINE
+    kinds = [(float(of_it), kind) for of_it, kind in zip(total[1:], CATEGORIES, strict=True)]
+    return likely, max(kinds, key=lambda one: (one[1] is not Category.GUIDELINE, one[0]))[1]
+
+
+def wish(text: str, vector: Vector | None = None) -> float:
+    """Return how likely a statement is a standing wish: how to answer, or to work, from now on; in [0, 1].
+
+    `vector` [384] is that of `EMBEDDER`, None: none.
+    """
+    return _probability(float(_sums(WISHING, text, "", vector)[0]))
+
+
+def _sums(file: str, text: str, before: str, vector: Vector | None) -> NDArray[np.float32]:
+    """Return the sums of a judge's columns, [k]."""
+    with_meaning, by_words = _judges(file)
     judge = by_words if vector is None else with_meaning
     rows = [place for sign in signs(text, before) if (place := judge.places.get(sign)) is not None]
     total = judge.base + judge.weights[rows].sum(0)
-    if vector is not None and judge.vector is not None:
-        total = total + vector @ judge.vector
-    sum_of_it = float(total[0]) + (0.0 if share is None else moved(share, meaning=vector is not None))
-    best = int(np.argmax(total[1:]))
-    return 1.0 / (1.0 + exp(-min(max(sum_of_it, -30.0), 30.0))), CATEGORIES[best]
+    return total if vector is None or judge.vector is None else total + vector @ judge.vector
+
+
+def _probability(log_odds: float) -> float:
+    return 1.0 / (1.0 + exp(-min(max(log_odds, -30.0), 30.0)))
 
 
 def share_of(chances: Sequence[float]) -> float:
@@ -146,14 +175,19 @@ def _chances(text: str, language: str | None) -> tuple[float, ...]:
 def parts_of(text: str, language: str | None = None) -> list[tuple[int, int]]:
     """Return the places of a message's statements: all of a short one, the sentences of a longer one.
 
+    What a short one states and what it asks are apart: a question beside it makes no statement less lasting.
+
     >>> parts_of("I'm vegetarian. And allergic to walnuts.")
     [(0, 40)]
+    >>> parts_of("I'm vegetarian. And allergic to walnuts. What can I cook?")
+    [(0, 40), (41, 57)]
     """
     stripped = text.strip()
     start = text.find(stripped)
     if not stripped or len(text) > LONGEST:
         return []
-    if len(stripped) <= SHORT and "\n\n" not in stripped:
+    short = len(stripped) <= SHORT and "\n\n" not in stripped
+    if short and not _QUESTION.search(stripped):
         return [(start, start + len(stripped))]
     places = []
     at = 0
@@ -161,7 +195,20 @@ def parts_of(text: str, language: str | None = None) -> list[tuple[int, int]]:
         at = text.index(sentence, at)
         places.append((at, at + len(sentence)))
         at += len(sentence)
-    return places
+    return _together(text, places) if short else places
+
+
+def _together(text: str, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the sentences of a short message as its statements: what is asked apart from what is stated."""
+    result: list[tuple[int, int]] = []
+    for asked, some in groupby(places, key=lambda place: bool(_ASKED.search(text[slice(*place)]))):
+        row = list(some)
+        result += row if asked else [(row[0][0], row[-1][1])]
+    return (
+        result
+        if any(not _ASKED.search(text[slice(*place)]) for place in result)
+        else [(places[0][0], places[-1][1])]
+    )
 
 
 def is_person(actor: str) -> bool:

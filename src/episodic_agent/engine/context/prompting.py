@@ -20,6 +20,7 @@ from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.episodes.repeats import title_beside, unsaid
 from episodic_agent.core.facts.quoting import is_quotation
 from episodic_agent.core.facts.speakers import as_prompted
+from episodic_agent.core.facts.stating import wish
 from episodic_agent.core.identity import episode_id
 from episodic_agent.core.language import tokens
 from episodic_agent.core.links import cues
@@ -38,18 +39,19 @@ from episodic_agent.engine.context.gathering import (
     replier,
 )
 from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.facts.quoting import knows_meaning
 from episodic_agent.engine.links.linked import NearThread, on_both_sides
-from episodic_agent.engine.recall.facts import best_facts, replaced_words
+from episodic_agent.engine.recall.facts import after_what_holds, best_facts, replaced_words
 from episodic_agent.engine.threads.session_records import SessionFacts, declared, session_at
 from episodic_agent.engine.visibility.hidden import Visibility
-from episodic_agent.protocols import Transaction, ref_of
+from episodic_agent.protocols import FACTS, Transaction, ref_of
 from episodic_agent.schemas import Episode, Observation, Section, Thread
 from episodic_agent.schemas.contexts import Context, ContextItem
-from episodic_agent.schemas.facts import Category, Fact
+from episodic_agent.schemas.facts import Category, Fact, StoredFact
 
 STANDING: Final = (Category.GUIDELINE, Category.IDENTITY, Category.PREFERENCE)
-MOST_STANDING: Final = 4
-MOST_FACTS: Final = 8
+MOST_STANDING: Final = 6
+MOST_FACTS: Final = 10
 _LOOKED_AT: Final = 400  # the newest facts, for those that always stand
 _BEARS: Final = 0.25  # score from which a fact bears on the message
 HERE: Final = 6  # messages of this conversation, in any case
@@ -59,6 +61,8 @@ _FITS: Final = 0.5  # share of what a skill's requests have in common that the m
 _SURE: Final = 0.5  # confidence
 _LOOKED_THROUGH: Final = 60  # of what was said earlier, the likeliest to be told
 _TURNS: Final = 8  # of a skill, the newest, among which one is its source
+_TOLD_WISH: Final = 0.55  # from which a standing wish is told whatever is said
+_TOLD_WISH_WORDS: Final = 0.5
 _LASTS: Final = 1.0  # log-odds that being a fact adds to what a quotation is worth
 _UNKNOWN: Final = -99.0  # of a quotation that nothing leads to from this message
 _PINNED: Final = 1.0  # above what else stands first
@@ -163,16 +167,16 @@ def source_of(item: ContextItem, prompt: Prompt) -> tuple[str, ...]:
 
 
 def _bearing(facts: Sequence[QuotedText], earlier: Sequence[QuotedText]) -> list[QuotedText]:
-    """Let a quoted fact compete by what its source is worth for this message; what is pinned stands.
+    """Let a quoted fact compete by what its source is worth for this message; wishes and pinned ones stand.
 
     A quotation stands for who this is only as far as a judge of sentences can tell, which is not far enough
-    to tell it to every message.
+    to tell it to every message. How to answer is told with each, whatever that is about.
     """
     worths = {(item.thread_id, item.first_seq): item.worth for item in earlier}
     result = []
     for fact in facts:
         worth = worths.get((fact.thread_id, fact.first_seq))
-        if fact.quotation and fact.worth <= _FIRST:
+        if fact.quotation and not fact.wish and fact.worth <= _FIRST:
             result.append(replace(fact, worth=_UNKNOWN if worth is None else worth + _LASTS))
         else:
             result.append(fact)
@@ -377,21 +381,25 @@ def _known(
     tx: Transaction, deps: Deps, now: Situation, visibility: Visibility, policy: str
 ) -> tuple[list[QuotedText], list[Observation]]:
     """Return standing wishes and who this is, then facts that bear on the message, and their proofs."""
+    kept_facts = tx.knowledge.facts(current=True, limit=_LOOKED_AT)
+    wishes = _wishes(tx, deps, kept_facts)
     standing = [
         kept.fact
-        for kept in tx.knowledge.facts(current=True, limit=_LOOKED_AT)
+        for kept in kept_facts
         if kept.fact.holds
         and kept.fact.held_at(now.at)
         and (kept.fact.category in STANDING or kept.fact.pinned)
     ]
     if not standing and not tx.count("facts", limit=1):
         return [], []
+    standing = list(after_what_holds(tx, standing, now.at).values())
     query = ranking.analyse(now.text, (), now.at, language=deps.language)
     pairs = best_facts(tx, deps, query, now.vector, limit=60, at=now.at)
     scores = {fact.id: score for fact, score in pairs}
     standing.sort(
         key=lambda item: (
             not item.pinned,
+            item.id not in wishes,
             STANDING.index(item.category) if item.category in STANDING else 0,
             -scores.get(item.id, 0.0),
             -item.valid_at.timestamp(),
@@ -428,9 +436,23 @@ def _known(
                 as_lived(proof, fact.valid_at),
                 worth,
                 quotation=is_quotation(fact),
+                wish=standing_line and fact.id in wishes,
             )
         )
     return quotes, used
+
+
+def _wishes(tx: Transaction, deps: Deps, kept_facts: Sequence[StoredFact]) -> frozenset[UUID]:
+    """Return the facts that surely are standing wishes: each is told with every message."""
+    some = [kept for kept in kept_facts if kept.fact.category is Category.GUIDELINE]
+    means = bool(some) and knows_meaning(deps)
+    vectors = tx.index.vectors(FACTS, deps.embedder_name, [kept.number for kept in some]) if means else {}
+    least = _TOLD_WISH if means else _TOLD_WISH_WORDS
+    return frozenset(
+        kept.id
+        for kept in some
+        if not is_quotation(kept.fact) or wish(kept.fact.value, vectors.get(kept.number)) >= least
+    )
 
 
 def _proof(

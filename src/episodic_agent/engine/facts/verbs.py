@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -209,7 +209,11 @@ class FactRoom(RoomOf):
         ]
         cards.sort(key=lambda card: (-card.score, -card.fact.valid_at.timestamp(), card.id))
         with self._deps.store.begin(scope, write=False) as tx:
-            return _unexpired(tx, cards, most, self._deps.clock())
+            shown = _unexpired(tx, cards, most, self._deps.clock())
+            if history or told_by is not None:
+                return shown
+            told = recalled.after_what_holds(tx, [card.fact for card in shown], moment)
+            return [replace(card, fact=told[card.id]) for card in shown if card.id in told]
 
     def get(self, fact_id: "UUID | str") -> FactCard:
         """Return one fact with the words that prove it.

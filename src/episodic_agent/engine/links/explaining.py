@@ -20,7 +20,7 @@ from episodic_agent.core.links.policies import (
 )
 from episodic_agent.core.links.verdict import SETTLES, UNCERTAIN
 from episodic_agent.data import texts
-from episodic_agent.engine.jobs.kinds import LINK
+from episodic_agent.engine.jobs.kinds import LINK, OUTCOME
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Decision, Json, Link, Thread
@@ -183,7 +183,17 @@ def _sentences(decision: Decision) -> Iterator[str]:
     if detail.get("taken_back"):
         yield "a person had unlinked the two: they stay apart"
     if decision.outcome:
-        yield f"what came of it: {decision.outcome}"
+        yield f"what came of it: {decision.outcome}{_grounds(decision.detail.get(OUTCOME))}"
+
+
+def _grounds(known: Json) -> str:
+    """Return what an outcome rests on: somebody's words, or no more than that they went on."""
+    if not isinstance(known, Mapping):
+        return ""
+    why = str(known.get("why") or "")
+    if known.get("by") == "behaviour":
+        return f", as far as going on tells: {why}; nobody said so" if why else ", as far as going on tells"
+    return f": {why}" if why else ""
 
 
 def _rival(decision: Decision) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from episodic_agent.core import recall as ranking
+from episodic_agent.core.facts.quoting import says_nothing, told_as
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.quoting import may_tell_of_changes
 from episodic_agent.engine.recall.matching import matches
@@ -15,7 +16,7 @@ from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import FACTS, MarkKind, Transaction, ref_of
 from episodic_agent.schemas import Observation, Vector
-from episodic_agent.schemas.facts import Category, Fact
+from episodic_agent.schemas.facts import Category, Fact, FactEvidence
 
 if TYPE_CHECKING:
     from episodic_agent.engine.recall.gathering import SearchBounds
@@ -68,7 +69,34 @@ def best_facts(
         score = rows[older.id][1]
         if _PARTLY * score <= rows[newer.id][1] < score:
             rows[newer.id] = newer, score
-    return sorted(rows.values(), key=_best_first)[:limit]
+    best_rows = sorted(rows.values(), key=_best_first)[:limit]
+    if history:
+        return best_rows
+    told = after_what_holds(tx, [fact for fact, _ in best_rows], moment)
+    return [(told[fact.id], score) for fact, score in best_rows if fact.id in told]
+
+
+def after_what_holds(tx: Transaction, facts: Sequence[Fact], at: datetime) -> dict[UUID, Fact]:
+    """Return facts by id, without the words before their own where those tell what is over at `at`.
+
+    "… added a tablet at bedtime. … And she's allergic to penicillin" would tell of the tablet as known after
+    it was stopped. A fact that says nothing without those words is left out.
+    """
+    leads = {one.observation_id for fact in facts for one in fact.leads}
+    resting = tx.knowledge.facts(resting_on=sorted(leads)) if leads else []
+    over = [one for kept in resting if not kept.fact.held_at(at) for one in kept.fact.telling]
+    told = {}
+    for fact in facts:
+        if not any(_overlap(lead, one) for lead in fact.leads for one in over):
+            told[fact.id] = fact
+        elif not says_nothing(fact.value):
+            told[fact.id] = replace(fact, fact=told_as(fact.subject, fact.value))
+    return told
+
+
+def _overlap(first: FactEvidence, other: FactEvidence) -> bool:
+    same = first.observation_id == other.observation_id
+    return same and first.start < other.end and other.start < first.end
 
 
 def _best_first(row: tuple[Fact, float]) -> tuple[float, float, UUID]:
