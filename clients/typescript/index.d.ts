@@ -504,7 +504,7 @@ export interface LinkExplanation {
   reason: string;
 }
 
-/** What is pinned, suppressed or archived: a stretch of a thread (`last_seq` None: to its end), or words. `thread` is its name, "" of words; `at` is record time; `episodes` are those that it meets today. */
+/** What is pinned, suppressed or archived: a stretch of a thread (`last_seq` None: to its end), or words. `thread` is its name, "" of words; `at` is record time; `episodes` are those that it meets today. `messages` counts, where words are suppressed, those that hold them now, and `note` says where that is none, or not all were looked at. */
 export interface Marked {
   kind: string;
   at: string;
@@ -515,6 +515,8 @@ export interface Marked {
   last_seq: number | null;
   episodes: string[];
   title: string;
+  messages: number | null;
+  note: string;
 }
 
 /** A page of a list of Marked. */

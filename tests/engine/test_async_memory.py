@@ -95,3 +95,16 @@ def test_real_work_is_done_at_once_and_each_finds_their_own(tmp_path: Path) -> N
                 memory.user(" ")
 
     asyncio.run(main())
+
+
+def test_an_export_that_is_left_early_ends_its_read(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with await AsyncMemory.open(tmp_path / "memory.db", embedder="none") as memory:
+            ana = memory.user("ana")
+            await ana.add("the code of the safe is 4711")
+            lines = ana.export()
+            assert await anext(lines)
+            await lines.aclose()
+            assert (await ana.erase(everything=True)).state == "done"
+
+    asyncio.run(main())

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from stores.postgres_server import connect
 
 from episodic_agent import Memory
+from episodic_agent.engine.visibility import verbs as marking
 from episodic_agent.engine.visibility.retention import EVERY
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import MarkKind
@@ -184,6 +185,32 @@ def test_suppressed_words_hide_what_holds_them_whole(stores: OpenMemory, clock: 
         mine(memory).episodes.suppress()
     with pytest.raises(NotFound):
         mine(memory).episodes.suppress(UUID(int=5))
+
+
+def test_suppressed_words_are_counted_and_whoever_hides_nothing_is_told_what_to_write(
+    stores: OpenMemory, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ana = mine(stores())
+    ana.add(["STRIPE_KEY=sk_live_51HxInvented", "the sk_live key is alive", "see you"], thread="a")
+    marked = ana.episodes.suppress(words="SK_live")
+    assert (marked.messages, marked.note) == (2, "")
+    assert "STRIPE" not in str([one.observation.text for one in ana.search("STRIPE_KEY").observations])
+    ana.episodes.unsuppress(words="SK_live")
+    part = ana.episodes.suppress(words="51hx")
+    assert part.messages == 0
+    assert part.note.startswith("no message holds them now, but '51HxInvented', of which they are a part")
+    assert "STRIPE" in str([one.observation.text for one in ana.search("STRIPE_KEY").observations])
+    assert ana.episodes.suppress(words="51HxInvented").messages == 1
+    nothing = ana.episodes.suppress(words="nosuchword")
+    assert (nothing.messages, nothing.note[:38]) == (0, "no message holds them now: words are c")
+    monkeypatch.setattr(marking, "COUNTED", 1)
+    assert ana.episodes.suppress(words="key").note.startswith("none of the newest 1 messages holds them")
+    some = ana.episodes.suppress(words="see you")
+    assert (some.messages, some.note[:34]) == (1, "counted among the newest 1 message")
+    assert {one.messages for one in ana.episodes.suppressed()} == {None}
+    ana.add("the old code is zebra9876", ttl="1h", timestamp=clock.now)
+    clock.forward(hours=2)
+    assert "zebra9876" not in ana.episodes.suppress(words="zebra").note
 
 
 @pytest.mark.slow

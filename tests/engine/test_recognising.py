@@ -1,6 +1,7 @@
 """What an import finds under another name: chats read in another zone, sessions that hooks kept."""
 
 import json
+import zipfile
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -134,6 +135,39 @@ def test_the_same_words_at_another_ones_time_are_no_repetition(ana: UserMemory, 
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
     assert ana.import_file(path, timezone="Etc/GMT-1").added == 1
     assert len(told(ana)) == 2
+
+
+# --- several exports of one chat in one import ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("many", [0, 700])  # of 700 the first file is not stored yet when the next is named
+def test_two_exports_of_one_chat_in_a_folder_are_what_they_are_one_after_the_other(
+    ana: UserMemory, tmp_path: Path, many: int
+) -> None:
+    chat = [*CHAT, *(("2024-03-21 09:00", "Tom", f"Line {n // 2}") for n in range(many))]
+    folder = tmp_path / "chats"
+    folder.mkdir()
+    written(folder / "b September.txt", chat[:-1])
+    written(folder / "a October.txt", chat)
+    with zipfile.ZipFile(folder / "chat.zip", "w") as archive:
+        archive.write(folder / "a October.txt", "_chat.txt")
+    count = len(chat)
+    for dry in (True, False):
+        report = ana.import_file(folder, timezone="UTC", dates="dmy", dry_run=dry)
+        assert (report.observations, report.added, report.duplicates) == (3 * count - 1, count, 2 * count - 1)
+        assert report.threads == 1
+    assert [text for _, text in told(ana)] == [text for _, _, text in chat]  # "Yes" was said twice
+    assert ana.import_file(folder, timezone="UTC", dates="dmy").added == 0
+    assert ana.import_file(folder / "b September.txt", timezone="UTC", dates="dmy").added == 0
+
+
+def test_two_transcripts_of_a_session_that_hooks_kept_add_nothing(ana: UserMemory, tmp_path: Path) -> None:
+    hooked(ana, {"role": "user", "content": "Read notes.txt", "id": "UserPromptSubmit:0a"})
+    folder = tmp_path / "sessions"
+    folder.mkdir()
+    for name in ("a.jsonl", "b.jsonl"):
+        transcript(folder / name, SESSION[:1])
+    assert ana.import_file(folder).added == 0
 
 
 # --- sessions of coding agents -------------------------------------------------------------------------

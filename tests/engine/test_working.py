@@ -126,6 +126,14 @@ def test_the_setting_says_who_does_later_work(database: Path, monkeypatch: pytes
 # --- a worker -------------------------------------------------------------------------------------------
 
 
+def test_a_worker_completes_what_an_erasure_left_in_the_database(make: Make) -> None:
+    memory = make(jobs="workers")
+    mine(memory).add("the code of the safe is 4711")
+    assert mine(memory).erase(everything=True, sweep=False).state == "pending"
+    memory.jobs.worker().run(once=True)
+    assert [one.state for one in memory.erasures()] == ["done"]
+
+
 def test_a_worker_closes_silent_threads_by_the_clock(make: Make, clock: Clock) -> None:
     memory = make(jobs="workers", policy="default")
     mine(memory).add(talk(TAP, 0))

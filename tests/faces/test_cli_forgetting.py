@@ -130,3 +130,10 @@ def test_a_thread_is_called_by_the_title_that_it_alone_has(run: Run, safe: str) 
     assert run("context", "What now?", "--thread", "Maya & Tom", "--json").code == 0
     run("add", "Hello", "--thread", "Maya & Tom")  # to begin a thread is no question of titles
     assert "1 observation" in run("forget", "thread", "Maya & Tom", "--dry-run").out
+
+
+def test_adding_what_was_erased_says_so_and_what_keeps_it(run: Run) -> None:
+    key = ("add", "The key is under the blue pot", "--id", "m1", "--user", "ana")
+    added = run(*key, "--json").json
+    run("forget", "observation", added["id"], "--yes", "--user", "ana")
+    assert run(*key).out == f"erased, not added again: {added['id']} (seq 0); a new --id keeps it\n"

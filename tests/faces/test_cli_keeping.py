@@ -1,6 +1,7 @@
 """The commands of care on a file: pin, suppress, retention, and messages that expire."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,14 @@ def test_what_is_suppressed_is_listed_with_its_reason(run: Run, kept: dict[str, 
     assert run("unsuppress", "--words", "odile", "--json").json == {"unsuppressed": True}
     assert run("unsuppress", kept["day0"]).err == "unsuppressed\n"
     assert run("suppressed").err == "nothing is suppressed\n"
+
+
+def test_suppressing_words_tells_how_many_messages_hold_them(run: Run, kept: dict[str, str]) -> None:
+    told = run("suppress", "--words", "Odile").err.splitlines()
+    assert told[0] == "suppressed: the words 'Odile'"
+    assert re.fullmatch(r"\d+ messages? holds? them now", told[1])
+    assert "no message holds them now, but 'Odile'" in run("suppress", "--words", "Odi").err
+    assert run("suppress", "--words", "Odi", "--json").json["messages"] == 0
 
 
 def test_what_is_suppressed_of_an_episode_that_is_shown_is_listed(run: Run) -> None:

@@ -311,7 +311,7 @@ def test_episodes_are_pinned_suppressed_and_shown_again(client: TestClient) -> N
     assert "private" in client.get(f"{ANA}/strength").text
     assert "Show again" in client.get(f"{ANA}/episodes/{episode}").text
     assert post(client, "unsuppress", episode=episode) == "It is shown again."
-    post(client, "suppress", words="hairline crack")
+    assert "2 messages hold it now." in post(client, "suppress", words="hairline crack")
     question = {"q": "the crack in the cartridge of the tap"}
     assert "a hairline crack in the cartridge" not in client.get(f"{ANA}/search", params=question).text
     post(client, "unsuppress", words="hairline crack")

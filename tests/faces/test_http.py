@@ -73,6 +73,14 @@ def tell(client: TestClient, text: str, *, days: float = 0, conversation: str = 
     return str(answer.json()["id"])
 
 
+def test_a_message_that_was_erased_is_not_accepted_again(client: TestClient) -> None:
+    told = tell(client, "The key is under the blue pot", id="m1")
+    assert client.delete(f"/v1/users/ana-42/observations/{told}").status_code == 200
+    message = {"role": "user", "content": "The key is under the blue pot", "id": "m1"}
+    again = post(client, "add_message", conversation_id="ana-42", message=message)
+    assert (again.status_code, again.json()) == (200, {"accepted": False, "id": told})
+
+
 HOME = "I have lived in Lisbon with my sister since 2019."
 
 

@@ -20,6 +20,7 @@ import psutil
 import pytest
 import uvicorn
 from builders.commands import Run
+from builders.served import served
 from builders.web import LocalClient
 
 from benchmarks.http_service import soak
@@ -101,6 +102,32 @@ def test_who_sends_no_request_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyP
                 slow.sendall(begun)
                 assert slow.recv(1) == b""  # the other end closed it
         assert httpx2.get(f"{url}/v1/users").status_code == 200
+
+
+@pytest.mark.parametrize("ends", ["leaves", "takes nothing", "the server ends"])
+def test_an_export_that_is_broken_off_ends_its_read_so_that_an_erasure_ends_too(
+    tmp_path: Path, ends: str
+) -> None:
+    with Memory.open(tmp_path / "memory.db", embedder="none") as memory:
+        memory.user("ana").add([f"the code is 4711-{n} {'x' * 60_000}" for n in range(150)])
+        slowest = 0.3 if ends == "takes nothing" else 60
+        with closing(socket.socket()) as reader:
+            reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            with served(memory, slowest=slowest) as url:
+                reader.connect(("127.0.0.1", int(url.rpartition(":")[2])))
+                reader.sendall(b"GET /v1/users/ana/export HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+                assert reader.recv(300).startswith(b"HTTP/1.1 200")
+                if ends == "leaves":
+                    reader.close()
+                if ends != "the server ends":  # a receipt that waits is tried again
+                    memory.user("ana").erase(everything=True)
+                    until = time.monotonic() + 20
+                    while time.monotonic() < until and not memory.erasures()[0].is_done:
+                        memory.upkeep()
+            if ends == "the server ends":
+                memory.user("ana").erase(everything=True)
+        assert [one.state for one in memory.erasures()] == ["done"]
+        assert b"4711-" not in (tmp_path / "memory.db").read_bytes()
 
 
 @pytest.mark.parametrize("damage", ["its head", "all behind it", "its second half", "all of it"])

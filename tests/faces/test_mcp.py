@@ -67,7 +67,7 @@ def test_every_tool_answers_by_its_output_schema(told: Memory) -> None:
             assert result.structured_content is not None
             assert result.content[0].text.startswith("<recalled-memory>")  # type: ignore[union-attr]
         added = await client.call_tool("add_memory", {"content": "The tap is new"})
-        assert set(added.structured_content) == {"observation_id", "thread_id"}
+        assert set(added.structured_content) == {"observation_id", "thread_id", "added", "state"}
         gone = await client.call_tool("forget_memory", {"episode_id": first_episode(told), "confirm": True})
         assert gone.structured_content["erased"] is True
 

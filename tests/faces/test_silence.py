@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from episodic_agent.engine.jobs.background import sweep
 from episodic_agent.errors import InvalidInput, StoreUnavailable
 from episodic_agent.faces.http.app import make_app
 from episodic_agent.schemas import Scope
+from episodic_agent.stores.sqlite import erasing
 
 SAID = (
     ("user", "I have lived in Lisbon with my sister since 2019."),
@@ -114,6 +116,21 @@ def test_upkeep_learns_facts_from_what_ended_long_ago_though_little_waits(url: s
         clock.forward(hours=8)
         assert memory.upkeep() == 1
         assert any("Lisbon" in card.fact.fact for card in mine(memory).facts.list())
+
+
+def test_an_erasure_that_a_reader_held_up_ends_by_itself_when_the_reader_has_gone(
+    database: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(erasing, "_PATIENCE", timedelta(seconds=0.05))
+    monkeypatch.setattr(background, "SWEEP", 0.02)
+    with Memory.open(database, embedder="none", policy="default", clock=clock) as memory:
+        mine(memory).add("the code of the safe is 4711")
+        with memory._deps.store.begin(Scope(), write=False) as tx:
+            assert tx.count("observations")
+            assert mine(memory).erase(everything=True).state == "pending"
+        assert memory.users() == []
+        until(lambda: memory.erasures()[0].is_done)
+        assert b"4711" not in database.read_bytes()
 
 
 def test_what_is_wrong_with_one_user_leaves_the_others_their_sweep() -> None:

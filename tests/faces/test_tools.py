@@ -182,6 +182,19 @@ def test_forgetting_shows_before_it_erases(told: Memory) -> None:
     assert first_episode(told) != episode
 
 
+def test_a_message_that_was_erased_is_not_said_to_be_remembered(told: Memory) -> None:
+    tools, key = memory_tools(mine(told)), {"content": "The key is under the blue pot", "id": "m1"}
+    first, again = tools.answer("add_memory", key), tools.answer("add_memory", key)
+    identity = first.data["observation_id"]
+    assert (first.text, first.data["added"]) == (f"remembered as {identity}", True)
+    assert (again.text, again.data["added"]) == (f"remembered before as {identity}; nothing was added", False)
+    tools.call("forget_memory", {"observation_id": "m1", "confirm": True})
+    gone = tools.answer("add_memory", key)
+    assert gone.text == "not kept: this message was erased, and stays so; a new id keeps it"
+    assert (gone.data["added"], gone.data["state"]) == (False, "erased")
+    assert "blue pot" not in tools.call("search_memory", {"query": "where is the key?"})
+
+
 def test_an_episode_is_called_by_the_beginning_of_its_id_as_on_the_command_line(told: Memory) -> None:
     tools, episode = memory_tools(mine(told)), first_episode(told)
     assert tools.answer("explain_memory", {"episode_id": episode[:8]}).data["episode_id"] == episode

@@ -8,7 +8,7 @@ loop and at most `AT_ONCE` of them run at a time.
 import asyncio
 import functools
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import Any, Final, Self
@@ -104,8 +104,12 @@ def _awaited(method: Callable[..., Any], run: Run) -> Callable[..., Any]:
         @functools.wraps(method)
         async def iterated(*values: Any, **named: Any) -> AsyncIterator[Any]:
             items: Iterator[Any] = await run(functools.partial(method, *values, **named))
-            while (item := await run(functools.partial(next, items, _END))) is not _END:
-                yield item
+            try:
+                while (item := await run(functools.partial(next, items, _END))) is not _END:
+                    yield item
+            finally:  # who leaves the loop early ends the read
+                if isinstance(items, Generator):
+                    await run(items.close)
 
         return iterated
 

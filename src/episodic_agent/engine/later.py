@@ -124,16 +124,18 @@ class Later:
         self._make_upkeep = make_upkeep
         self._deps = deps
         self._runner = runner_of(deps, handlers, space=space)
-        self.background = BackgroundWork(
-            self._runner,
-            lambda stopped: sweep(deps.store.scopes(space), self.upkeep.keep_up, stopped),
-            deps.clock,
-        )
+        self.background = BackgroundWork(self._runner, self._sweep, deps.clock)
 
     @cached_property
     def upkeep(self) -> Upkeep:
         """What the clock makes due, made when it is first looked at."""
         return self._make_upkeep()
+
+    def _sweep(self, stopped: Callable[[], bool]) -> None:
+        """Keep up with the clock, and try again what an erasure had to leave in the database."""
+        sweep(self._deps.store.scopes(self.space), self.upkeep.keep_up, stopped)
+        if not stopped():
+            self.upkeep.settle(self.space)
 
     def run(self, scope: Scope | None = None) -> int:
         """Do what is due of a scope (None: of the space); return how many jobs ran."""

@@ -154,7 +154,7 @@ class Memory:
     def resume(self) -> None:
         """Let the background take up what an earlier process left waiting, and keep up with the clock.
 
-        Every minute from then on it does what `upkeep` does, until `close`.
+        Every minute from then on it does what `upkeep` does, pending erasures included, until `close`.
         """
         later = self._works.later
         if not later.here:

@@ -186,15 +186,18 @@ class EpisodeRoom(RoomOf):
         """Keep an episode, a whole thread, or whatever holds some words, but show it no more.
 
         `search`, `recent` and `context` leave it out, and no skills are learnt from it. Words are compared
-        whole and in any case, with messages and with the titles and summaries of episodes.
+        whole and in any case, with messages and with the titles and summaries of episodes: "live" is in
+        "sk_live", not in "alive". What is returned of words counts the messages that hold them now.
         """
         now = self._deps.clock()
         with self._at.write() as tx:
             if words is None:
                 return marking.suppress(tx, episode_id, thread, reason=reason, now=now)
-            return marking.suppress_words(
+            marked = marking.suppress_words(
                 tx, marking.words_of(words, episode_id, thread), reason=reason, now=now
             )
+        with self._deps.store.begin(self._at.scope, write=False) as tx:  # nobody who writes waits for it
+            return marking.counted(tx, marked)
 
     def unsuppress(
         self,

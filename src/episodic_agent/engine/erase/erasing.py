@@ -223,7 +223,8 @@ class Eraser:
                 measures=swept.measures,
                 remains=swept.remains,
             )
-            store.settle_erasure(space, now)
+            if now != erasure:  # it is tried again every minute
+                store.settle_erasure(space, now)
             settled.append(now)
         return settled
 

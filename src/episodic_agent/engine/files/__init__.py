@@ -10,7 +10,8 @@ again, and replaced generations stay behind.
 
 **Rules of the room.**
 1. Importing a file twice adds nothing, under whatever name: unnamed chats are named by how they begin, and
-   messages without an id by content, time and count.
+   messages without an id by content, time and count in their file. So two exports of one chat in one folder
+   are one chat, as they are one after the other.
 2. An unreadable record is reported by line and costs only itself. A damaged export is refused before anything
    is stored.
 3. A time that the file does not give is assumed and marked so: no gap cue, no recency, no date words.

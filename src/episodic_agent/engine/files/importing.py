@@ -8,7 +8,8 @@ from datetime import timedelta, tzinfo
 from pathlib import Path
 from uuid import UUID
 
-from episodic_agent.core.ingest import IntakeLimits, Item, check_ahead
+from episodic_agent.core.identity import Repeats
+from episodic_agent.core.ingest import IntakeLimits, check_ahead
 from episodic_agent.core.language import plural
 from episodic_agent.engine.arguments import Progress
 from episodic_agent.engine.chains.ancestry import drop_reversed
@@ -20,7 +21,7 @@ from episodic_agent.engine.files.conversations import Conversations, is_channel
 from episodic_agent.engine.files.dates import DateOrder
 from episodic_agent.engine.files.options import ReadingOptions
 from episodic_agent.engine.files.own import Noun, read_header
-from episodic_agent.engine.files.recognising import Recogniser, session_thread
+from episodic_agent.engine.files.recognising import Placed, Recogniser, session_thread
 from episodic_agent.engine.files.restoring import Restorer
 from episodic_agent.engine.files.sources import SourcePart, open_source
 from episodic_agent.engine.files.surveying import Survey
@@ -154,9 +155,11 @@ class Importer:
     def _count_known(self, scope: Scope, ids: Iterator[UUID]) -> tuple[int, int]:
         """Return how many ids there are, and how many are stored already or come again."""
         read = known = 0
+        seen = Repeats()
         while batch := list(itertools.islice(ids, BATCH)):
+            first = [identity for identity in batch if not seen.count(identity)]
             with self._deps.store.begin(scope, write=False) as tx:
-                known += len(batch) - len(set(batch) - tx.observations.known(batch).keys())
+                known += len(batch) - len(first) + len(tx.observations.known(first))
             read += len(batch)
         return read, known
 
@@ -221,17 +224,17 @@ def check_export(path: Path, limits: IntakeLimits) -> None:
             )
 
 
-def _incoming(items: Iterator[tuple[str, Item]], recogniser: Recogniser) -> Iterator[Incoming]:
+def _incoming(items: Iterator[Placed], recogniser: Recogniser) -> Iterator[Incoming]:
     while batch := list(itertools.islice(items, BATCH)):
         yield from recogniser.name(batch)
 
 
 def _surveyed(
     parts: Iterator[SourcePart], survey: Survey, unreadable: list[str], path: Path
-) -> Iterator[tuple[str, Item]]:
-    """Yield the items with the names of their threads, and put down what cannot be read."""
+) -> Iterator[Placed]:
+    """Yield the items with their parts and the names of their threads, and put down what cannot be read."""
     conversations = Conversations()
-    for part in parts:
+    for number, part in enumerate(parts):
         survey.meet(part.format, part.label)
         for name, record in part.records:
             if isinstance(record, Unreadable):
@@ -247,7 +250,7 @@ def _surveyed(
                 origin = conversations.thread_of(origin, record)
             origin = session_thread(part.format, origin)
             survey.take(part.label, origin, record)
-            yield origin, record
+            yield Placed(number, origin, record)
 
 
 def _observations(nouns: "Iterator[Noun | Unreadable]", threads: set[UUID]) -> Iterator[UUID]:

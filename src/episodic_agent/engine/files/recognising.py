@@ -11,7 +11,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Final
+from itertools import groupby
+from operator import itemgetter
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from episodic_agent.core.identity import Repeats, assign_ids
@@ -41,6 +43,14 @@ def session_thread(kind: str, origin: str) -> str:
     ('claude-code:026f', 'slack-C01AB')
     """
     return f"{kind}:{origin}" if kind in SESSIONS else origin
+
+
+class Placed(NamedTuple):
+    """An item of an import: the part it is from, by number, and the thread its file alone gives it."""
+
+    part: int
+    origin: str
+    item: Item
 
 
 @dataclass(slots=True)
@@ -78,28 +88,33 @@ class _StandingChat:
 
 
 class Recogniser:
-    """Names what one import brings. `skipped` counts what stands in another form, and is not added again."""
+    """Names what one import brings. `skipped` counts what stands in another form, and is not added again.
+
+    A part of an import is named as if it came alone: of two exports of one chat in a folder the second adds
+    only what is new, as it does when it comes later. What repeats is counted within a part.
+    """
 
     def __init__(self, store: Store, scope: Scope, source: str | None, notes: ReadingNotes) -> None:
         self._store = store
         self._scope = scope
         self._source = source
         self._notes = notes
-        self._seen: dict[str, Repeats] = defaultdict(Repeats)
-        self._standing: dict[str, _StandingChat] = {}
+        self._seen: dict[tuple[int, str], Repeats] = defaultdict(Repeats)
+        self._standing: dict[tuple[int, str], _StandingChat] = {}
         self._compared: set[str] = set()
         self._hooked = 0
         self.skipped = 0
 
-    def name(self, batch: Sequence[tuple[str, Item]]) -> Iterator[Incoming]:
-        """Yield a batch of a file with ids, each in its thread; what stands in another form is left out."""
-        items = [item for _, item in batch]
-        ids = assign_ids(items, self._scope, self._source, seen=self._seen[""])
+    def name(self, batch: Sequence[Placed]) -> Iterator[Incoming]:
+        """Yield a batch with ids, each item in its thread; what stands in another form is left out."""
+        items = [placed.item for placed in batch]
+        ids = self._ids("", [(placed.part, placed.item) for placed in batch])
         with self._store.begin(self._scope, write=False) as tx:
             standing = [self._stands(tx, n, batch) for n in range(len(batch))]
             known = set(tx.observations.known(ids))
-            earlier = self._earlier(tx, items, standing, [identity in known for identity in ids])
+            earlier = self._earlier(tx, batch, standing, [identity in known for identity in ids])
             self._compare(tx, items, [i if i in known else earlier.get(n) for n, i in enumerate(ids)])
+        self._forget_parts_before(batch[-1].part)
         for n, (identity, item) in enumerate(zip(ids, items, strict=True)):
             stands, new = standing[n], identity not in known and n not in earlier
             if n in earlier and _PART.search(item.external_id or ""):
@@ -110,13 +125,27 @@ class Recogniser:
             else:
                 yield Incoming(stands.thread, earlier.get(n, identity), item)
 
-    def _stands(self, tx: Transaction, place: int, batch: Sequence[tuple[str, Item]]) -> _StandingChat:
-        origin, item = batch[place]
-        if origin not in self._standing:
-            self._standing[origin] = self._look_up(tx, origin, item, (i for _, i in batch[place:]))
-        return self._standing[origin]
+    def _ids(self, name: str, items: Sequence[tuple[int, Item]]) -> list[UUID]:
+        """Return the ids of items, each with its part, read as `name` says."""
+        ids: list[UUID] = []
+        for part, group in groupby(items, key=itemgetter(0)):
+            alike = [item for _, item in group]
+            ids += assign_ids(alike, self._scope, self._source, seen=self._seen[part, name])
+        return ids
 
-    def _look_up(self, tx: Transaction, origin: str, item: Item, following: Iterable[Item]) -> _StandingChat:
+    def _forget_parts_before(self, part: int) -> None:
+        self._seen = defaultdict(Repeats, {key: seen for key, seen in self._seen.items() if key[0] == part})
+        self._standing = {key: stands for key, stands in self._standing.items() if key[0] == part}
+
+    def _stands(self, tx: Transaction, place: int, batch: Sequence[Placed]) -> _StandingChat:
+        key = batch[place].part, batch[place].origin
+        if key not in self._standing:
+            following = (placed.item for placed in batch[place:] if placed.part == key[0])
+            self._standing[key] = self._look_up(tx, batch[place], following)
+        return self._standing[key]
+
+    def _look_up(self, tx: Transaction, placed: Placed, following: Iterable[Item]) -> _StandingChat:
+        part, origin, item = placed
         conversation = item.conversation or ""
         thread = tx.threads.get(origin)
         if origin.endswith(f":{conversation}") and conversation:
@@ -126,7 +155,7 @@ class Recogniser:
         if thread is not None or not item.local:
             first = tx.observations.read(thread.id, 0, 0) if thread is not None and item.local else ()
             return _StandingChat(origin, offsets=_around(first[0].utc_offset) if first else ())
-        began = self._standing.get(conversation)
+        began = self._standing.get((part, conversation))
         if began is not None and origin.startswith(conversation):  # a conversation of a channel that stands
             return replace(began, thread=began.thread + origin.removeprefix(conversation))
         beginning = _beginning(conversation, following)
@@ -137,16 +166,20 @@ class Recogniser:
         return _StandingChat(origin)
 
     def _earlier(
-        self, tx: Transaction, items: Sequence[Item], standing: Sequence[_StandingChat], known: Sequence[bool]
+        self,
+        tx: Transaction,
+        batch: Sequence[Placed],
+        standing: Sequence[_StandingChat],
+        known: Sequence[bool],
     ) -> dict[int, UUID]:
         """Return the ids under which earlier versions stored items that are not known by their own."""
         older: dict[int, UUID] = {}
         by_variant: dict[str, list[tuple[int, Item]]] = defaultdict(list)
-        for n, item in enumerate(items):
-            for name, variant in _variants(item, standing[n]):
+        for n, placed in enumerate(batch):
+            for name, variant in _variants(placed.item, standing[n]):
                 by_variant[name].append((n, variant))
         for name, variants in by_variant.items():
-            ids = assign_ids([v for _, v in variants], self._scope, self._source, seen=self._seen[name])
+            ids = self._ids(name, [(batch[n].part, variant) for n, variant in variants])
             unknown = [i for i, (n, _) in zip(ids, variants, strict=True) if not known[n]]
             stored = tx.observations.get(unknown) if unknown else {}
             for identity, (n, variant) in zip(ids, variants, strict=True):

@@ -110,11 +110,17 @@ class JobRoom:
             runner_of(self._deps, handlers, space=space, scope=scope),
             lambda: store.scopes(space) if scope is None else [scope],
             self._later.upkeep.keep_up,
+            self._settle,
             clock=self._deps.clock,
             entropy=self._deps.entropy,
             poll=poll,
             say=say,
         )
+
+    def _settle(self, scopes: Sequence[Scope]) -> None:
+        # of a space whose users were all erased no scope is left
+        for space in dict.fromkeys([self._later.space, *(scope.space for scope in scopes)]):
+            self._later.upkeep.settle(space)
 
     def follow(self, receipts: Sequence[Receipt]) -> Operation:
         """Return what follows from messages that were added with `wait=False`, as it stands now.

@@ -31,6 +31,7 @@ class Worker:
         runner: Runner,
         scopes: Callable[[], Sequence[Scope]],
         upkeep: Callable[[Scope], int],
+        settle: Callable[[Sequence[Scope]], object],
         *,
         clock: Callable[[], datetime],
         entropy: Callable[[int], int],
@@ -39,6 +40,7 @@ class Worker:
     ) -> None:
         """Take `upkeep` to close the silent frames of each of `scopes` (it returns how many it closed).
 
+        `settle` then tries again what erasures had to leave in the database.
         `say` receives a line for each batch.
 
         `poll` is in seconds, jittered so that workers started together do not ask together. Raises
@@ -49,6 +51,7 @@ class Worker:
         self._runner = runner
         self._scopes = scopes
         self._upkeep = upkeep
+        self._settle = settle
         self._clock = clock
         self._entropy = entropy
         self._poll = poll
@@ -109,7 +112,10 @@ class Worker:
         return batch
 
     def _sweep(self) -> None:
-        closed = sweep(self._scopes(), self._upkeep, lambda: self._stopped, self._say)
+        scopes = self._scopes()
+        closed = sweep(scopes, self._upkeep, lambda: self._stopped, self._say)
+        if not self._stopped:
+            self._settle(scopes)
         if closed:
             self._say(f"closed {plural(closed, 'silent frame')}")
 

@@ -26,6 +26,8 @@ FADED: Final = "faded"
 HIDING: Final = (MarkKind.SUPPRESSED, MarkKind.ARCHIVED)
 WIDER: Final = 2  # times as much is asked for where something is hidden, and again until enough is shown
 Span = tuple[int, int]
+_SIGN: Final = r"[^\W_]"  # of a word
+_LONGER: Final = 100  # characters of a word before or behind a piece of it
 
 
 class Visibility:
@@ -192,12 +194,38 @@ def reason_text(mark: Mark) -> str:
 def pattern_of(words: str) -> re.Pattern[str]:
     """Return what finds words in a text: whole ones in any case, whatever blanks are between them.
 
+    An underscore joins words, as it does for search.
+
     >>> bool(pattern_of("Ann Lee").search("it was ann  lee!")), bool(pattern_of("ann").search("planned"))
     (True, False)
+    >>> bool(pattern_of("sk_live").search("KEY=sk_live_51Hx")), bool(pattern_of("51").search("sk_live_51Hx"))
+    (True, False)
     """
-    pieces = r"\s+".join(re.escape(piece) for piece in words.split())
+    pieces = pieces_of(words)
     # no blanks around words in these scripts: anywhere will do
     bounded = script(words) not in BIGRAM_SCRIPTS
-    before = r"(?<!\w)" if bounded and re.match(r"\w", words.strip()) else ""
-    after = r"(?!\w)" if bounded and re.search(r"\w$", words.strip()) else ""
+    before = rf"(?<!{_SIGN})" if bounded and re.match(_SIGN, words.strip()) else ""
+    after = rf"(?!{_SIGN})" if bounded and re.search(rf"{_SIGN}$", words.strip()) else ""
     return re.compile(f"{before}{pieces}{after}", re.IGNORECASE)
+
+
+def pieces_of(words: str) -> str:
+    """Return a pattern of words with any blanks between them, wherever they stand."""
+    return r"\s+".join(re.escape(piece) for piece in words.split())
+
+
+def longer_words(words: str, text: str) -> str:
+    """Return how a text goes on around words that it holds no whole of; "" where it does not hold them so.
+
+    >>> longer_words("51hx", "KEY=sk_live_51HxInvented"), longer_words("51hx", "sk_live")
+    ('51HxInvented', '')
+    """
+    for match in re.finditer(pieces_of(words), text, re.IGNORECASE):
+        begin, end = match.span()
+        while begin and match.start() - begin < _LONGER and re.match(_SIGN, text[begin - 1]):
+            begin -= 1
+        while end < len(text) and end - match.end() < _LONGER and re.match(_SIGN, text[end]):
+            end += 1
+        if pattern_of(longer := text[begin:end]).search(text):
+            return " ".join(longer.split())
+    return ""

@@ -1,8 +1,8 @@
 """Care: pin and suppress, and what a memory lets go with time (docs/forgetting.md)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Final
 from uuid import UUID
 
@@ -12,7 +12,7 @@ from episodic_agent.engine.arguments import aware, clean_name, episode_identity
 from episodic_agent.engine.episodes import listing
 from episodic_agent.engine.scoped import RoomOf, Scoped, find_thread
 from episodic_agent.engine.trace.acts import acts, concerns
-from episodic_agent.engine.visibility.hidden import span_of
+from episodic_agent.engine.visibility.hidden import longer_words, pattern_of, span_of
 from episodic_agent.engine.visibility.retention import Plan, RetentionPass, plan, policy_of
 from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput
@@ -22,6 +22,11 @@ from episodic_agent.showing import described
 
 BY_HAND: Final = "by hand"
 LONGEST_WORDS: Final = 1000  # characters
+COUNTED: Final = 20_000  # messages, the newest, among which those that hold words are counted
+_PAGE: Final = 1000
+_NAMED: Final = 3  # longer words in which these stand
+_ALL: Final = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+_HOW_COMPARED: Final = "words are compared whole and in any case, and hide also what comes to hold them later"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,8 @@ class Marked:
     """What is pinned, suppressed or archived: a stretch of a thread (`last_seq` None: to its end), or words.
 
     `thread` is its name, "" of words; `at` is record time; `episodes` are those that it meets today.
+    `messages` counts, where words are suppressed, those that hold them now, and `note` says where that is
+    none, or not all were looked at.
     """
 
     kind: str
@@ -40,6 +47,8 @@ class Marked:
     last_seq: int | None = None
     episodes: Sequence[UUID] = ()
     title: str = ""
+    messages: int | None = None
+    note: str = ""
 
     def __repr__(self) -> str:
         return described(self, self.kind, self.words or self.title or self.thread, self.reason)
@@ -110,6 +119,35 @@ def suppress_words(tx: Transaction, words: str, *, reason: str, now: datetime) -
     why = (clean_name(reason) or "").strip() or BY_HAND
     tx.upkeep.put(SuppressedWords(words, now, why))
     return Marked(MarkKind.SUPPRESSED.value, now, why, words=words)
+
+
+def counted(tx: Transaction, marked: Marked) -> Marked:
+    """Return suppressed words with how many messages hold them now, of the newest `COUNTED` messages."""
+    refs = tx.index.between(*_ALL, limit=COUNTED + 1, newest=True).tolist()
+    all_of_them, refs = len(refs) <= COUNTED, refs[-COUNTED:]
+    pattern, held = pattern_of(marked.words), 0
+    longer: dict[str, None] = {}
+    for start in range(0, len(refs), _PAGE):
+        for observation in tx.observations.get(refs[start : start + _PAGE]).values():
+            if observation.expires_at is not None and observation.expires_at <= marked.at:
+                continue  # nobody is told of it
+            if pattern.search(observation.text):
+                held += 1
+            elif len(longer) < _NAMED and (word := longer_words(marked.words, observation.text)):
+                longer[word] = None
+    return replace(marked, messages=held, note=_note(held, [*longer], among=0 if all_of_them else COUNTED))
+
+
+def _note(held: int, longer: Sequence[str], *, among: int) -> str:
+    """Say what a count leaves open: `among` so many of the newest, 0 where all were looked at."""
+    if held:
+        looked = f"counted among the newest {among:,} messages: older ones that hold them are hidden, too"
+        return looked if among else ""
+    nobody = f"none of the newest {among:,} messages holds them" if among else "no message holds them now"
+    if longer:
+        inside = ", ".join(repr(word) for word in longer)
+        return f"{nobody}, but {inside}, of which they are a part: suppress that; {_HOW_COMPARED}"
+    return f"{nobody}: {_HOW_COMPARED}"
 
 
 def suppressed(tx: Transaction) -> list[Marked]:

@@ -80,7 +80,7 @@ def pinned(app: App, user: str | None, as_json: bool) -> None:
 
 @click.command()
 @_about
-@click.option("--words", help="Whatever holds these words.")
+@click.option("--words", help="Whatever holds these words, whole and in any case.")
 @click.option("--reason", default="", help="Why, for later readers.")
 @common
 def suppress(
@@ -187,6 +187,10 @@ def _tell(marked: Marked, *, as_json: bool) -> None:
         print_json(marked)
     else:
         say(f"{marked.kind}: {_what(marked)}")
+        if marked.messages:
+            say(f"{plural(marked.messages, 'message holds', 'messages hold')} them now")
+        if marked.note:
+            say(marked.note)
 
 
 def _tell_taken(verb: str, taken: bool, *, as_json: bool) -> None:

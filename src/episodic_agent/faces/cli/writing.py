@@ -96,7 +96,8 @@ def add(
         print_json(receipt)
     else:
         known = "erased, not added again" if receipt.state == ERASED else "known already"
-        out().print(f"{'added' if receipt.added else known}: {receipt.id} (seq {receipt.seq})")
+        remedy = "; a new --id keeps it" if receipt.state == ERASED else ""
+        out().print(f"{'added' if receipt.added else known}: {receipt.id} (seq {receipt.seq}){remedy}")
 
 
 def _piped_text() -> str:

@@ -164,8 +164,10 @@ def _unpin(ana: UserMemory, form: Form) -> Correction:
 def _suppress(ana: UserMemory, form: Form) -> Correction:
     undo = {**form.fields, "action": "unsuppress"}
     if words := form.text("words"):
-        ana.episodes.suppress(words=words, reason=form.text("reason"))
-        return Correction(f"What holds “{clipped(words)}” is kept, but shown no more.", undo)
+        marked = ana.episodes.suppress(words=words, reason=form.text("reason"))
+        count = plural(marked.messages or 0, "message holds", "messages hold")
+        held = f"{count} it now" + (f" ({marked.note})." if marked.note else ".")
+        return Correction(f"What holds “{clipped(words)}” is kept, but shown no more. {held}", undo)
     ana.episodes.suppress(**_named(form), reason=form.text("reason"))
     return Correction("It is kept, but no answer and no prompt shows it any more.", undo)
 

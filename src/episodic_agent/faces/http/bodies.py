@@ -52,7 +52,7 @@ class AddMessage(BaseModel):
 
 
 class Accepted(BaseModel):
-    """The message is kept; `id` is the observation's."""
+    """The message is kept, unless `accepted` is false: it was erased; `id` is the observation's."""
 
     accepted: bool = True
     id: UUID

@@ -26,6 +26,7 @@ from episodic_agent.faces.http.bodies import (
     Retrieved,
 )
 from episodic_agent.faces.shapes import episode_record, fact_record
+from episodic_agent.schemas.observations import ERASED
 
 MOST: Final = 100
 FEW: Final = 5
@@ -58,7 +59,10 @@ def routes(memory_of: Callable[[], Memory], clock: Callable[[], datetime]) -> AP
 
     @router.post("/add_message")
     def add_message(body: Annotated[AddMessage, Body()]) -> Accepted:
-        """Keep a message of a conversation, exactly once: the same id again adds nothing."""
+        """Keep a message of a conversation, exactly once: the same id again adds nothing.
+
+        One that was erased is not kept again: `accepted` is false.
+        """
         (receipt,) = (
             memory_of()
             .user(body.user_id or body.conversation_id)
@@ -68,7 +72,7 @@ def routes(memory_of: Callable[[], Memory], clock: Callable[[], datetime]) -> AP
                 wait=False,
             )
         )
-        return Accepted(id=receipt.id)
+        return Accepted(accepted=receipt.state != ERASED, id=receipt.id)
 
     @router.post("/retrieve_memory", response_class=PlainTextResponse, responses=_TEXT)
     def retrieve_memory(body: Annotated[Retrieve, Body()]) -> Response:

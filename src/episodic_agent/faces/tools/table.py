@@ -33,6 +33,7 @@ from episodic_agent.faces.tools.answers import ToolResult
 from episodic_agent.faces.tools.schemas import Schema, arguments, count, recalled, shape, text, texts
 from episodic_agent.faces.wording import erased_words
 from episodic_agent.schemas.facts import Category
+from episodic_agent.schemas.observations import ERASED, OPEN
 
 Arguments = Mapping[str, Any]
 Answered = TypeVar("Answered")
@@ -69,8 +70,20 @@ def _add(memory: UserMemory, value: Arguments) -> ToolResult:
         id=value.get("id"),
         wait=False,  # titles and summaries come later; it is searchable now
     )
-    data = {"observation_id": str(receipts[0].id), "thread_id": str(receipts[0].thread_id)}
-    return ToolResult(f"remembered as {data['observation_id']}", "", (), data, recalled=False)
+    receipt = receipts[0]
+    data = {
+        "observation_id": str(receipt.id),
+        "thread_id": str(receipt.thread_id),
+        "added": receipt.added,
+        "state": receipt.state,
+    }
+    if receipt.state == ERASED:
+        answer = "not kept: this message was erased, and stays so; a new id keeps it"
+    elif receipt.added:
+        answer = f"remembered as {receipt.id}"
+    else:
+        answer = f"remembered before as {receipt.id}; nothing was added"
+    return ToolResult(answer, "", (), data, recalled=False)
 
 
 def _search(memory: UserMemory, value: Arguments) -> ToolResult:
@@ -263,7 +276,7 @@ TOOLS: Final = (
         "add_memory",
         "Remember a message",
         "Keep one message of the conversation word for word. It is searchable at once. "
-        "With an id of your own the same message again adds nothing.",
+        "With an id of your own the same message again adds nothing; one that was erased is not kept again.",
         arguments(
             ("content",),
             content=text("What was said, word for word.", minLength=1),
@@ -274,8 +287,13 @@ TOOLS: Final = (
         ),
         {
             "type": "object",
-            "properties": {"observation_id": {"type": "string"}, "thread_id": {"type": "string"}},
-            "required": ["observation_id", "thread_id"],
+            "properties": {
+                "observation_id": {"type": "string"},
+                "thread_id": {"type": "string"},
+                "added": {"type": "boolean"},
+                "state": {"type": "string", "enum": [OPEN, ERASED]},
+            },
+            "required": ["observation_id", "thread_id", "added", "state"],
         },
         _add,
         reads=False,

@@ -100,12 +100,21 @@ def _rewrite(connections: SqliteConnections) -> str:
         connections.look(lent)
         db.pragma("temp_store", "FILE")  # the copy is as large as what is kept
         try:
+            db.execute("BEGIN IMMEDIATE")  # tells a writer from a reader
+            db.execute("ROLLBACK")
+            if held := _empty_log(db):  # it would take in the whole file, and again at each new try
+                return held
             db.execute("VACUUM")
-            busy = row(db, "PRAGMA wal_checkpoint(TRUNCATE)")
+            return _empty_log(db)
         except (apsw.BusyError, apsw.LockedError):
             return "another process writes to the file"
         except apsw.FullError:
             return "no room for a copy of the file; free some space"
+
+
+def _empty_log(db: apsw.Connection) -> str:
+    """Empty the log into the file; say who hinders it, "" where nobody does."""
+    busy = row(db, "PRAGMA wal_checkpoint(TRUNCATE)")
     return "" if busy is not None and not busy[0] else "a reader holds the log of the file"
 
 

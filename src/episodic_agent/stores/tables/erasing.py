@@ -103,13 +103,17 @@ def erasure_of(columns: Sequence[Any]) -> Erasure:
 
 
 def settling(erasure: Erasure, space: int, mark: str) -> tuple[str, Sequence[Any]]:
-    """Return the statement that keeps how a receipt stands now, with a driver's marks, and its values."""
+    """Return the statement that keeps how a receipt stands now, with a driver's marks, and its values.
+
+    One that is done stays so: who tries again may be hindered by whoever completes it at that moment.
+    """
     changed = ", ".join(f"{name} = {mark}" for name in _SETTLED)
     done = optional_microseconds(erasure.done_at)
     answers = erasure.residue, erasure.waits_for, erasure.measures, erasure.remains
     whose = space, int(erasure.owner or "0", 16), erasure.id.bytes
     return (
-        f"UPDATE erasure SET {changed} WHERE space = {mark} AND owner = {mark} AND id = {mark}",
+        f"UPDATE erasure SET {changed} WHERE space = {mark} AND owner = {mark} AND id = {mark}"
+        " AND state <> 'done'",
         (erasure.state, done, *answers, *whose),
     )
 

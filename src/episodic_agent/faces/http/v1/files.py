@@ -2,13 +2,14 @@
 
 import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path as FilePath
 from shutil import rmtree
 from tempfile import mkdtemp
+from threading import Lock
 from time import monotonic
 from typing import Annotated, Any, Final
 from urllib.parse import quote
@@ -16,7 +17,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
-from starlette.types import Scope
+from starlette.types import Receive, Scope, Send
 
 from episodic_agent.engine.jobs.imports import by_its_name
 from episodic_agent.engine.jobs.operations import Operation
@@ -78,7 +79,7 @@ def file_routes(largest: int) -> APIRouter:
         """Return the user's memory as JSON lines that import takes back without loss, line by line."""
         memory = memory_of(request).user(name_in_path("user", user))
         exported = (memory if as_of is None else memory.as_of(as_of)).export(where=where)
-        return StreamingResponse(_lines(exported), media_type=LINES)
+        return LinesResponse(exported)
 
     _add_import(router, largest)
     return router
@@ -174,9 +175,41 @@ def _file_name(name: str) -> str:
     return base or _UPLOAD
 
 
-def _lines(exported: Iterator[str]) -> Iterator[str]:
-    for line in exported:
-        yield line if line.endswith("\n") else f"{line}\n"
+class LinesResponse(StreamingResponse):
+    """Lines as they are made, whose making ends with the answer however that ends.
+
+    What makes them reads in a transaction. Left to itself it stays open where the client goes away, takes
+    nothing more or the server ends, and nothing that is erased leaves the file while somebody reads in it.
+    """
+
+    media_type = LINES
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self._lines = lines
+        self._making = Lock()  # a request that is cancelled leaves the thread that makes a line behind
+        super().__init__(self._one_by_one())
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the lines, then end the read."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            # given to a thread before anything is awaited: a server that ends cancels this too
+            await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, self._end))
+
+    def _one_by_one(self) -> Iterator[str]:
+        while (line := self._next()) is not None:
+            yield line
+
+    def _next(self) -> str | None:
+        with self._making:
+            line = next(self._lines, None)
+        return line if line is None or line.endswith("\n") else f"{line}\n"
+
+    def _end(self) -> None:
+        with self._making:
+            if isinstance(self._lines, Generator):
+                self._lines.close()
 
 
 async def _save(request: Request, target: FilePath, largest: int) -> None:
