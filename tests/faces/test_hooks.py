@@ -251,6 +251,23 @@ def test_a_prompt_is_told_of_its_project_and_of_what_is_of_none(run: Run, hook: 
     assert told("/home/ana/shop", "thanks, that is all") == told("/home/ana/shop", "Danke!") == ""
 
 
+def test_a_session_goes_on_from_none_of_another_project(run: Run, hook: Hook) -> None:
+    def hold(session: str, folder: str, prompt: str, answer: str) -> None:
+        event = {"session_id": session, "cwd": folder}
+        hook(event | {"hook_event_name": "UserPromptSubmit", "prompt": prompt})
+        hook(event | {"hook_event_name": "Stop", "last_assistant_message": answer})
+        hook(event | {"hook_event_name": "SessionEnd"})
+
+    hold(
+        "mon", "/home/ana/shop", "The ingest worker leaks memory", "Its cache of heap dumps is never emptied"
+    )
+    hold("tue", "/home/ana/ledger", "Back to the ingest worker that leaks memory", "Its heap dumps are in")
+    hold("wed", "/home/ana/Shop/", "Back to the ingest worker that leaks memory", "Its heap dumps are gone")
+    listed = run("session", "list", "--user", "ana", "--json").json["sessions"]
+    wed, tue, mon = (session["parent_episode_id"] for session in listed)
+    assert (mon, tue, wed) == (None, None, listed[2]["id"])
+
+
 def test_an_answer_that_the_event_does_not_hold_is_read_from_the_transcript(
     run: Run, hook: Hook, tmp_path: Path
 ) -> None:

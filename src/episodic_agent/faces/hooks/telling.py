@@ -1,6 +1,5 @@
 """What a coding agent is told: how its project was left, and what of the past bears on a prompt."""
 
-import os
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Final
 from episodic_agent.core.context.quoting import quoted, shown_name
 from episodic_agent.core.echo import marked
 from episodic_agent.core.threads import is_reply
-from episodic_agent.core.threads.channels import channel_name
+from episodic_agent.core.threads.channels import are_apart, projects_of
 from episodic_agent.engine.context.assembling import ContextLine
 from episodic_agent.engine.results import EpisodeCard
 from episodic_agent.engine.user import UserMemory
@@ -37,10 +36,11 @@ def _of_project(memory: UserMemory, project: str) -> Callable[[ContextLine], boo
     A project is known by its folder, the channel of what was said in it.
     """
 
+    own = projects_of([project])
+
     @cache
     def ours(thread: str) -> bool:
-        folders = [one for one in memory.threads.get(thread).thread.channels if os.path.isabs(one)]
-        return not folders or channel_name(project) in folders
+        return not are_apart(projects_of(memory.threads.get(thread).thread.channels), own)
 
     return lambda line: ours(line.thread)
 
