@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from episodic_agent.core.context.quoting import quoted, shown_name
+from episodic_agent.core.context.quoting import as_sentence, quoted, shown_name
 from episodic_agent.core.echo import marked
 from episodic_agent.core.threads import is_reply
 from episodic_agent.core.threads.channels import are_apart, projects_of
@@ -55,11 +55,13 @@ def _beginning(memory: UserMemory, event: AgentEvent) -> str:
     newest = max(cards, key=lambda card: card.end_at)
     lines = [f"What was done last in {shown_name(Path(event.project).name)}:"]
     for card in cards:
-        line = f"- {card.start_at:%Y-%m-%d}: {quoted(card.heading, LONGEST)}"
+        heading = quoted(card.heading, LONGEST)
+        line = f"- {card.start_at:%Y-%m-%d}: {heading}"
         if card is newest and (last := _last(memory, cards, card)):
             lines += [line, *last]
         else:
-            lines.append(line + (f". {quoted(card.summary, LONGEST)}" if card.summary else ""))
+            summary = quoted(card.summary, LONGEST)
+            lines.append(f"- {card.start_at:%Y-%m-%d}: {as_sentence(heading)} {summary}" if summary else line)
     return marked("\n".join(lines))
 
 
