@@ -87,7 +87,8 @@ class QuotedText:
     both are told, under a name ("assistant", "tool") that no quoted text can begin a line with. `worth` is in
     log-odds as `relevances` gives them, for every block on the same scale. `sitting` tells which stretch of
     talk it is of; `quotation` a fact that stands in its speaker's own words. `corrected_by` are texts that
-    may have changed it: it is told with them or not at all.
+    may have changed it: it is told with them or not at all. `answers` is the request that a reply concludes
+    with tools between them.
     """
 
     block: Block
@@ -104,6 +105,7 @@ class QuotedText:
     sitting: int = 0
     quotation: bool = False
     corrected_by: tuple[Spot, ...] = ()
+    answers: Spot | None = None
 
     @property
     def spot(self) -> Spot:
@@ -355,7 +357,16 @@ def _paired(lines: Sequence[QuotedText]) -> list[QuotedText]:
     """Return the lines with their speakers, each reply behind what it answers where that is told."""
     result: list[QuotedText] = []
     answered = False
+    spots = {quote.spot for quote in lines}
+    concluded = {quote.answers: quote for quote in lines if quote.answers in spots}
     for quote in lines:
+        if quote.answers in spots:
+            continue  # stands with what it answers
+        end = concluded.get(quote.spot)
+        if end is not None:
+            result.append(_answer(replace(quote, text=f"{_speaker(quote)}{quote.text}"), end))
+            answered = True
+            continue
         above = result[-1] if result else None
         if (
             quote.reply
@@ -364,11 +375,15 @@ def _paired(lines: Sequence[QuotedText]) -> list[QuotedText]:
             and not above.reply
             and (above.thread_id, above.last_seq + 1) == (quote.thread_id, quote.first_seq)
         ):
-            worth = max(above.worth, quote.worth)
-            text = f"{above.text} ({_speaker(quote)}{quote.text})"
-            result[-1] = replace(above, text=text, last_seq=quote.last_seq, worth=worth)
+            result[-1] = _answer(above, quote)
             answered = True
             continue
         result.append(replace(quote, text=f"{_speaker(quote)}{quote.text}"))
         answered = False
     return result
+
+
+def _answer(above: QuotedText, reply: QuotedText) -> QuotedText:
+    """Return a line with what answers it in brackets behind it."""
+    text = f"{above.text} ({_speaker(reply)}{reply.text})"
+    return replace(above, text=text, last_seq=reply.last_seq, worth=max(above.worth, reply.worth))
