@@ -1259,7 +1259,7 @@ export interface UserMemorySessions {
   /** Return sessions that were started, the newest first; `state` is open, closed or abandoned */
   list(asked?: { state?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<SessionPage>;
   /** Start a session about a topic; speak in its `thread` until `end` */
-  start(asked: { topic: string; parent_episode_id?: string | null; thread?: string | null; key?: string | null; agent_id?: string | null; participants?: string[]; tools?: string[]; timestamp?: string | null }): Promise<Session>;
+  start(asked: { topic: string; parent_episode_id?: string | null; thread?: string | null; channel?: string | null; key?: string | null; agent_id?: string | null; participants?: string[]; tools?: string[]; timestamp?: string | null }): Promise<Session>;
   /** Return a session as it stands; raises as `end` */
   get(asked: { episode: string; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<Session>;
   /** End a session: its last event is cut, it gets its words and its place in a chain */

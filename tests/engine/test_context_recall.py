@@ -182,6 +182,58 @@ def test_what_is_hidden_or_said_later_is_not_recalled(memory: Memory) -> None:
     assert "walnuts" not in mine(memory).context(DINNER, channel="sms", at=at(25)).text
 
 
+RED = " ".join(f"FAILED test_cart.py::test_{n} - assert {n} == {n + 1}" for n in range(40))
+
+
+def work(memory: Memory, day: float, matter: str, *outputs: str, concludes: bool = True) -> None:
+    """Have the red cart tests looked into: a request, what tools answered, and what was concluded."""
+    said: list[dict[str, Any]] = [
+        {"role": "user", "content": f"The clutch test of the car is red, is it {matter}?"}
+    ]
+    said += [
+        {"role": "tool", "name": "bash", "content": f"pytest -k {matter}{n} {text}"}
+        for n, text in enumerate(outputs)
+    ]
+    said += [{"role": "assistant", "content": f"Rounding in {matter} was at fault"}] if concludes else []
+    timed = [one | {"timestamp": at(day, n).isoformat()} for n, one in enumerate(said)]
+    mine(memory).add(timed, thread=matter)
+
+
+def test_what_was_concluded_stands_with_its_request_and_an_output_of_tools_once(memory: Memory) -> None:
+    work(memory, 1, "prices", RED, RED)
+    work(memory, 2, "taxes", RED, "the brakes pass: 3 passed, 0 failed", RED)
+    work(memory, 3, "refunds", RED, concludes=False)  # nobody says yet why
+    question = "Why was the clutch test of the car red?"
+    context = mine(memory).context(question, at=at(20), max_tokens=800)
+    lines = context.text.splitlines()
+    for matter in ("prices", "taxes"):
+        asked = f"- The clutch test of the car is red, is it {matter}?"
+        assert f"{asked} (assistant: Rounding in {matter} was at fault)" in lines
+    (newest,) = (line for line in lines if line.startswith("- ") and "FAILED" in line)
+    assert "it refunds?" in newest
+    assert any("3 passed" in line for line in lines)
+    (told,) = (one for one in context.items if "prices" in one.text)
+    assert len(told.observations) >= 2  # the request and its conclusion
+    earlier = mine(memory).context(question, at=at(1, 2), max_tokens=800)
+    assert "Rounding" not in earlier.text  # it was said later
+
+
+def test_a_hit_shows_a_request_then_what_was_concluded_and_an_output_once(memory: Memory) -> None:
+    work(memory, 1, "prices", RED, RED, RED, RED, RED, RED)
+    work(memory, 2, "taxes", RED, "the clutch of the car passes: 3 passed, 0 failed", RED)
+    hits = mine(memory).search("Why was the clutch test of the car red?", now=at(20)).hits
+    assert len(hits) == 2
+    for hit in hits:
+        shown = [one.observation.text for one in hit.evidence]
+        asked = next(n for n, text in enumerate(shown) if text.startswith("The clutch test"))
+        assert shown[asked + 1].startswith("Rounding in")
+        assert len([text for text in shown if "FAILED" in text]) == 1
+    until = mine(memory).search("Why was the clutch test of the car red?", now=at(20), until=at(1, 3))
+    assert [
+        one.observation.text for hit in until.hits for one in hit.evidence if "Round" in one.observation.text
+    ] == []
+
+
 def test_an_unknown_form_is_refused(memory: Memory) -> None:
     with pytest.raises(
         InvalidInput,

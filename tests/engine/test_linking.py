@@ -279,6 +279,16 @@ def test_a_thread_opened_by_hand_is_linked_only_when_it_recalls(single: Opened) 
     assert mine(memory).links.list(thread=week.origin)[0].link.basis == "recall"
 
 
+def test_threads_of_different_projects_are_linked_by_hand_alone(single: Opened) -> None:
+    memory = single()
+    shop = tell(memory, 0, NEW_YORK, "/home/ana/shop", thread="mon")
+    till = tell(memory, 45, THURSDAY, "/home/ana/till")
+    assert (decisions(memory, till), pairs(memory)) == ([], set())
+    assert (tell(memory, 90, THURSDAY, "/home/ana/shop").id, shop.id) in pairs(memory)
+    mine(memory).links.add(shop.origin, till.origin)
+    assert (till.id, shop.id) in pairs(memory)
+
+
 def test_a_selected_or_continued_thread_is_never_linked(single: Opened) -> None:
     memory = single()
     tell(memory, 0, NEW_YORK)

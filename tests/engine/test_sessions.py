@@ -431,6 +431,18 @@ def test_only_sessions_of_the_same_agent_are_gone_on_from(memory: Memory) -> Non
     )
 
 
+def test_only_sessions_of_the_same_project_are_gone_on_from_but_for_a_named_parent(memory: Memory) -> None:
+    shop = hold(memory, ON_LEAK, 0, LEAK, channel="/home/ana/shop")
+    elsewhere = mine(memory).sessions.start(ON_AGAIN, timestamp=at(1), channel="/home/ana/ledger")
+    assert elsewhere.parent_episode_id is None
+    say(memory, elsewhere, 1, AGAIN)  # by no channel: what was declared at the start holds
+    assert mine(memory).sessions.end(elsewhere.id).parent_episode_id is None
+    assert hold(memory, ON_AGAIN, 2, AGAIN, channel="/home/ana/shop").parent_episode_id == shop.id
+    named = hold(memory, ON_AGAIN, 3, AGAIN, channel="/home/ana/till", parent_episode_id=shop.id)
+    assert named.parent_episode_id == shop.id
+    assert hold(memory, ON_AGAIN, 4, AGAIN, channel="sms").parent_episode_id is not None  # of no project
+
+
 @pytest.mark.slow
 def test_the_ends_of_chains_are_where_a_story_may_go_on(memory: Memory) -> None:
     first, second = hold(memory, ON_LEAK, 0, LEAK), hold(memory, ON_LEAK, 1, LEAK)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from html import unescape
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import pytest
 from builders.chats import TAP, Clock, diary, talk
@@ -194,6 +194,30 @@ def test_a_search_shows_each_leg_and_the_context_a_prompt_would_get(client: Test
     assert answer["hits"]
     assert all(f"<span>{leg_words(leg)}</span>" in page for leg in answer["hits"][0]["legs"])
     assert context["text"] in page
+
+
+def test_a_thread_has_one_colour_wherever_it_is_drawn_and_of_a_dozen_none_shares_one(
+    client: TestClient, opened: Callable[[], Memory]
+) -> None:
+    with opened() as memory:
+        for n in range(12 - len(memory.user("ana").threads.list())):
+            memory.user("ana").add(f"The tap of flat {n} drips", thread=f"flat {n}")
+    told = client.get(f"{ANA}/timeline.json").json()
+    hues = {origin: hue for _, origin, hue in told["threads"]}
+    assert sorted(hues.values()) == list(range(12))
+    assert client.get(f"{ANA}/timeline.json?newest=2").json()["threads"][0][2] in hues.values()
+    with opened() as memory:
+        drawn = {str(c.episode_id): hues[c.origin] for c in memory.user("ana").episodes.recent(limit=99)}
+        named = {str(t.id): hues[t.origin] for t in memory.user("ana").threads.list()}
+    for page in ("", "/search?q=Which+tap+drips", "/strength", "/threads"):
+        text = client.get(ANA + page).text
+        dots = re.findall(
+            rf'class="dot h(\d+)".{{0,90}}?{ANA}/(?:episodes|threads)/([^"#?]+)', text, re.DOTALL
+        )
+        assert dots
+        assert {int(hue) for hue, _ in dots} == {(drawn | named | hues)[unquote(one)] for _, one in dots}, (
+            page
+        )
 
 
 def test_who_speaks_has_one_name_and_threads_are_chosen_by_their_titles(

@@ -153,6 +153,41 @@ def test_a_person_reads_who_did_what_and_narrows_it(page: Any, opened: Callable[
     assert "mcp" in {one["by"]["face"] for one in entries}
 
 
+def test_a_bar_of_the_timeline_has_the_colour_of_its_thread_in_the_lists(page: Any) -> None:
+    colours = "all => all.map(one => getComputedStyle(one).backgroundColor)"
+    page.goto(f"{MAYA}/threads")
+    dots = set(page.locator(".list .dot").evaluate_all(colours))
+    settled(page, MAYA)
+    page.wait_for_timeout(100)  # a frame was drawn
+    assert set(page.locator(".list .dot").evaluate_all(colours)) <= dots
+    drawn = page.evaluate("""() => {
+        const canvas = document.querySelector("canvas"), seen = new Set();
+        const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+        for (let n = 0; n < data.length; n += 4) seen.add(`rgb(${data[n]}, ${data[n + 1]}, ${data[n + 2]})`);
+        return [...seen];
+    }""")
+    every = page.locator("[data-hue]").evaluate_all(colours)
+    assert 1 < len(dots) < len(every)
+    assert set(every) & set(drawn) == dots
+
+
+def test_who_did_what_is_read_on_a_phone_without_moving_it(chromium: Any, url: str) -> None:
+    context = chromium.new_context(base_url=url, viewport=PHONE)
+    seen = context.new_page()
+    seen.goto(f"{MAYA}/audit")
+    places = "all => all.map(one => one.getBoundingClientRect()).map(one => [one.left, one.right])"
+    cells = seen.locator("tbody tr").first.locator("td").evaluate_all(places)
+    (tab,) = seen.locator("nav [aria-current]").evaluate_all(places)
+    labels = (
+        seen.locator("tbody tr")
+        .first.locator("td")
+        .evaluate_all("all => all.map(one => getComputedStyle(one, '::before').content)")
+    )
+    context.close()
+    assert all(0 <= left < right <= PHONE["width"] for left, right in [*cells, tab])
+    assert labels == ['"when"', '"what"', '"of what"', '"how many"', '"by whom"']
+
+
 # --- every page ----------------------------------------------------------------------------------------------
 
 

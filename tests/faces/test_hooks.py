@@ -256,6 +256,39 @@ def test_a_prompt_is_told_of_its_project_and_of_what_is_of_none(run: Run, hook: 
     assert told("/home/ana/shop", "thanks, that is all") == told("/home/ana/shop", "Danke!") == ""
 
 
+def test_no_full_stop_follows_a_title_that_a_mark_ends(run: Run, hook: Hook) -> None:
+    event = {"session_id": "a", "cwd": "/home/ana/shop"}
+    for session, prompt in enumerate(
+        ("What does src/cart.py do?", "Change prices.py", "Thanks, run the tests")
+    ):
+        one = event | {"session_id": str(session)}
+        hook(one | {"hook_event_name": "UserPromptSubmit", "prompt": prompt})
+        hook(one | {"hook_event_name": "Stop", "last_assistant_message": "It adds up the prices of a cart."})
+        hook(one | {"hook_event_name": "SessionEnd"})
+    told = hook(event | {"hook_event_name": "SessionStart", "source": "startup"}).json
+    lines = told["hookSpecificOutput"]["additionalContext"].splitlines()
+    asked, changed = (next(line for line in lines if words in line) for words in ("cart.py do", "Change"))
+    assert "What does src/cart.py do? " in asked
+    assert "Change prices.py. " in changed
+
+
+def test_a_session_goes_on_from_none_of_another_project(run: Run, hook: Hook) -> None:
+    def hold(session: str, folder: str, prompt: str, answer: str) -> None:
+        event = {"session_id": session, "cwd": folder}
+        hook(event | {"hook_event_name": "UserPromptSubmit", "prompt": prompt})
+        hook(event | {"hook_event_name": "Stop", "last_assistant_message": answer})
+        hook(event | {"hook_event_name": "SessionEnd"})
+
+    hold(
+        "mon", "/home/ana/shop", "The ingest worker leaks memory", "Its cache of heap dumps is never emptied"
+    )
+    hold("tue", "/home/ana/ledger", "Back to the ingest worker that leaks memory", "Its heap dumps are in")
+    hold("wed", "/home/ana/Shop/", "Back to the ingest worker that leaks memory", "Its heap dumps are gone")
+    listed = run("session", "list", "--user", "ana", "--json").json["sessions"]
+    wed, tue, mon = (session["parent_episode_id"] for session in listed)
+    assert (mon, tue, wed) == (None, None, listed[2]["id"])
+
+
 def test_an_answer_that_the_event_does_not_hold_is_read_from_the_transcript(
     run: Run, hook: Hook, tmp_path: Path
 ) -> None:

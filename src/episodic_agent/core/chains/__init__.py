@@ -9,8 +9,9 @@ All of it is pure. `view_of` reads an episode, `decide` chooses its parent when 
    parent. A matter that comes up again after weeks looks like nothing its last session said.
 2. Similarity is raw and calibrated, never a rank (I5); a feature without evidence is left out and the weights
    are spread anew.
-3. A parent is closed, ended before the child began, has the same user and agent, is about something, and
-   stands nowhere below the child. Every walk visits an episode once, whatever a store holds.
+3. A parent is closed, ended before the child began, has the same user and agent, declares no other project,
+   is about something, and stands nowhere below the child. Every walk visits an episode once, whatever a
+   store holds.
 4. What a hand said (linked, refused) is never judged again.
 5. A verdict keeps the numbers it came from; `follows` computes it again (I6).
 6. What the records tell (participants, tools, key decisions) is never left to a model.

@@ -15,6 +15,7 @@ from episodic_agent.core.chains.policies import ChainPolicy, Stage, chain_policy
 from episodic_agent.core.chains.records import ChainEvidence, EpisodeView
 from episodic_agent.core.chains.trees import roots
 from episodic_agent.core.identity import decision_id
+from episodic_agent.core.threads.channels import are_apart
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Decision, Json
 from episodic_agent.schemas.chains import Refusal
@@ -82,7 +83,9 @@ class ChainChoice:
 def eligible(
     new: EpisodeView, candidates: Sequence[EpisodeView], refusals: Collection[Refusal] = ()
 ) -> tuple[EpisodeView, ...]:
-    """Return who may be the parent of an episode: closed before it began, of the same user and agent.
+    """Return who may be the parent of an episode: closed before it began, of one user, agent and project.
+
+    What declares no project may go on from any, and anything from it.
 
     Trivial and abandoned episodes are left out, the chain of what was refused, and what goes on from this
     one. Windows are the policies' business.
@@ -97,6 +100,7 @@ def eligible(
         for c in candidates
         if c.closed
         and (c.user_id, c.agent_id) == (new.user_id, new.agent_id)
+        and not are_apart(c.projects, new.projects)
         and c.end_at <= new.start_at
         and not (c.trivial or c.abandoned)
         and c.id != new.id

@@ -35,7 +35,7 @@ class EpisodeView:
 
     `terms` are content stems and names, `entities` the names alone; `opener` is the first message that says
     something. `language` is what its messages are written in ("": it cannot be told). `vector` is that of
-    title and summary, or of the topic while the episode is open.
+    title and summary, or of the topic while the episode is open. `projects` are those its thread declares.
     """
 
     id: UUID
@@ -54,6 +54,7 @@ class EpisodeView:
     language: str = ""
     features: ThreadFeatures | None = None
     vector: Vector | None = field(default=None, compare=False)
+    projects: frozenset[str] = frozenset()
 
     @property
     def trivial(self) -> bool:
@@ -77,6 +78,7 @@ class EpisodeStanding:
     parent: UUID | None = None
     closed: bool = True
     outcome: str = "unknown"
+    projects: frozenset[str] = frozenset()
 
 
 def view_of(
@@ -123,6 +125,7 @@ def view_of(
         language=language or _written(turns[:MOST_TURNS]),
         features=thread,
         vector=vector,
+        projects=standing.projects,
     )
 
 

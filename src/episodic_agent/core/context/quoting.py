@@ -182,3 +182,14 @@ def _is_common(word: str, rest: str, texts: Sequence[str]) -> bool:
     if any(inside.search(text) for text in texts):
         return False
     return rest.split(" ", 1)[0] in _JOINTS
+
+
+def as_sentence(title: str) -> str:
+    """Return a title as it stands before a text: with a full stop, where no mark ends it yet.
+
+    >>> as_sentence("The roof leaks"), as_sentence("Why does it? "), as_sentence('He said "No."')
+    ('The roof leaks.', 'Why does it?', 'He said "No."')
+    """
+    title = title.strip()
+    ended = title.rstrip("\"'”’»)]").endswith(tuple(".?!…。？！"))
+    return title if not title or ended else f"{title}."

@@ -90,7 +90,7 @@ class QuotedText:
     log-odds as `relevances` gives them, for every block on the same scale. `sitting` tells which stretch of
     talk it is of; `quotation` a fact that stands in its speaker's own words, `wish` one of how to answer,
     which is told whatever the message is about. `corrected_by` are texts that may have changed it: it is told
-    with them or not at all.
+    with them or not at all. `answers` is the request that a reply concludes with tools between them.
     """
 
     block: Block
@@ -108,6 +108,7 @@ class QuotedText:
     quotation: bool = False
     wish: bool = False
     corrected_by: tuple[Spot, ...] = ()
+    answers: Spot | None = None
 
     @property
     def spot(self) -> Spot:
@@ -360,7 +361,16 @@ def _paired(lines: Sequence[QuotedText]) -> list[QuotedText]:
     """Return the lines with their speakers, each reply behind what it answers where that is told."""
     result: list[QuotedText] = []
     answered = False
+    spots = {quote.spot for quote in lines}
+    concluded = {quote.answers: quote for quote in lines if quote.answers in spots}
     for quote in lines:
+        if quote.answers in spots:
+            continue  # stands with what it answers
+        end = concluded.get(quote.spot)
+        if end is not None:
+            result.append(_answer(replace(quote, text=f"{_speaker(quote)}{quote.text}"), end))
+            answered = True
+            continue
         above = result[-1] if result else None
         if (
             quote.reply
@@ -369,11 +379,15 @@ def _paired(lines: Sequence[QuotedText]) -> list[QuotedText]:
             and not above.reply
             and (above.thread_id, above.last_seq + 1) == (quote.thread_id, quote.first_seq)
         ):
-            worth = max(above.worth, quote.worth)
-            text = f"{above.text} ({_speaker(quote)}{quote.text})"
-            result[-1] = replace(above, text=text, last_seq=quote.last_seq, worth=worth)
+            result[-1] = _answer(above, quote)
             answered = True
             continue
         result.append(replace(quote, text=f"{_speaker(quote)}{quote.text}"))
         answered = False
     return result
+
+
+def _answer(above: QuotedText, reply: QuotedText) -> QuotedText:
+    """Return a line with what answers it in brackets behind it."""
+    text = f"{above.text} ({_speaker(reply)}{reply.text})"
+    return replace(above, text=text, last_seq=reply.last_seq, worth=max(above.worth, reply.worth))

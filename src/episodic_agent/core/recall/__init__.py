@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         support,
         surprise_at_strangers,
     )
-    from episodic_agent.core.recall.diversity import NEAR_DUPLICATE, diversify
+    from episodic_agent.core.recall.diversity import NEAR_DUPLICATE, diversify, newest_outputs
     from episodic_agent.core.recall.fusion import (
         Fused,
         fuse,
@@ -73,7 +73,7 @@ else:
                 "ABSTENTION_THRESHOLD CALIBRATED_FOR Confidence Signs assess certain support"
                 " surprise_at_strangers"
             ),
-            "diversity": "NEAR_DUPLICATE diversify",
+            "diversity": "NEAR_DUPLICATE diversify newest_outputs",
             "fusion": (
                 "Fused fuse fuse_episodes measured_share strangers_cosine strength_prior time_match trust "
                 "with_replaced with_second with_statements"
@@ -113,6 +113,7 @@ __all__ = [
     "idf",
     "kept_terms",
     "measured_share",
+    "newest_outputs",
     "no_episodes",
     "order_match",
     "read_order",

@@ -1,6 +1,8 @@
 """Near-duplicates give way to hits that say something else."""
 
-from collections.abc import Callable
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -9,6 +11,8 @@ import numpy.typing as npt
 from episodic_agent.core.recall.bm25 import IntArray
 
 NEAR_DUPLICATE: Final = 0.97
+_FEW: Final = 0.02  # share of the characters in which two outputs of a tool may differ and say the same
+_WORD: Final = re.compile(r"\w+|[^\w\s]")
 _WINDOW: Final = 50  # deeper hits are seldom shown, and the comparison is quadratic
 
 
@@ -50,3 +54,36 @@ def diversify(
     moved = np.concatenate([head[np.array(places, np.int64)], tail])
     marks = [repeats.get(place, -1) for place in places] + [-1] * len(tail)
     return moved, np.array(marks, np.int64)
+
+
+def newest_outputs(outputs: Sequence[str]) -> list[int]:
+    """Return for each output of a tool, oldest first, the place of the newest that says the same.
+
+    Two say the same where all but a few characters of their words are the same: a test that is run again
+    with another argument fails as it did. What is short is the same in every character.
+
+    >>> red = "FAILED tests/test_cart.py::test_total - assert 19.99 == 20.00 " * 9
+    >>> newest_outputs([f"pytest -k prices: {red}", "1 failed", f"pytest -k taxes: {red}", "2 failed"])
+    [2, 1, 2, 3]
+    """
+    standing: list[int] = []
+    words = [Counter(_WORD.findall(text)) for text in outputs]
+    result = [0] * len(outputs)
+    for place in reversed(range(len(outputs))):
+        same = (other for other in standing if _same(outputs, words, place, other))
+        result[place] = next(same, place)
+        if result[place] == place:
+            standing.append(place)
+    return result
+
+
+def _same(outputs: Sequence[str], words: Sequence[Counter[str]], first: int, second: int) -> bool:
+    if outputs[first] == outputs[second]:
+        return True
+    sizes = len(outputs[first]), len(outputs[second])
+    few = _FEW * max(sizes)
+    if max(sizes) - min(sizes) > few:
+        return False
+    apart = (words[first] - words[second], words[second] - words[first])
+    letters = max(sum(len(word) * count for word, count in side.items()) for side in apart)
+    return 1 <= few >= letters

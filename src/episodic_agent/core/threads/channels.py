@@ -1,6 +1,7 @@
 """Which channels let a user choose a thread, and what silence a thread outlasts (seed 002, section 1.2)."""
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
@@ -33,6 +34,20 @@ def channel_name(channel: str | None) -> str:
     ('sms', 'default', 'default')
     """
     return (channel or "").strip().casefold() or DEFAULT_CHANNEL
+
+
+def projects_of(channels: Iterable[str]) -> frozenset[str]:
+    """Return the projects that channels declare: a channel that is a folder is one.
+
+    >>> sorted(projects_of(["sms", "/home/ana/Shop"]))
+    ['/home/ana/shop']
+    """
+    return frozenset(channel_name(one) for one in channels if os.path.isabs(one.strip()))
+
+
+def are_apart(projects: frozenset[str], others: frozenset[str]) -> bool:
+    """Tell whether what declares these projects is of others than what declares those: no story is both's."""
+    return bool(projects and others) and projects.isdisjoint(others)
 
 
 @dataclass(frozen=True, slots=True)

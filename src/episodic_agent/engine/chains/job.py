@@ -32,6 +32,7 @@ from episodic_agent.core.chains.records import MOST_TURNS
 from episodic_agent.core.echo import all_own_words
 from episodic_agent.core.episodes.languages import ASSISTANTS
 from episodic_agent.core.language import fold
+from episodic_agent.core.threads.channels import projects_of
 from episodic_agent.engine.chains.ancestry import OFF, parents_above
 from episodic_agent.engine.chains.stories import text_vectors
 from episodic_agent.engine.deps import Deps
@@ -170,6 +171,7 @@ class Chainer:
         spans = [(e.thread_id, e.first_seq, min(e.last_seq, e.first_seq + REACH - 1)) for e in episodes]
         observations = [_messages(some) for some in tx.observations.read(spans)]
         numbers = {e.thread_id: tx.threads.number(e.thread_id) for e in episodes}
+        projects = {t.id: projects_of(t.channels) for t in tx.threads.list(ids=list(numbers))}
         refs = {o.id: ref_of(numbers[o.thread_id], o.seq) for some in observations for o in some}
         full_episodes = [ref_of(numbers[e.thread_id], e.first_seq) for e in episodes]
         # cosines of an embedder nobody calibrated mean nothing to the policies: words must do
@@ -182,6 +184,7 @@ class Chainer:
                 [_turn(o, vectors.get(refs[o.id])) for o in some],
                 summaries.get(ref),
                 self._deps.language,
+                projects.get(episode.thread_id, frozenset()),
             )
             for episode, some, ref in zip(episodes, observations, full_episodes, strict=True)
         ]
@@ -236,7 +239,11 @@ def _turn(observation: Observation, vector: Vector | None) -> SessionTurn:
 
 
 def _view(
-    episode: Episode, turns: Sequence[SessionTurn], vector: Vector | None, language: str | None
+    episode: Episode,
+    turns: Sequence[SessionTurn],
+    vector: Vector | None,
+    language: str | None,
+    projects: frozenset[str],
 ) -> EpisodeView:
     standing = EpisodeStanding(
         id=episode.id,
@@ -247,6 +254,7 @@ def _view(
         closed=episode.state is not EpisodeState.OPEN,
         agent_id=agent_of(episode),
         outcome=read_metadata(episode.metadata).outcome,
+        projects=projects,
     )
     topic = topic_of(episode)
     if topic:  # its caller's words; how it opens is for who speaks in it to say

@@ -26,7 +26,7 @@ from episodic_agent.core.context.relevance import (
     relevances,
     statement_worth,
 )
-from episodic_agent.core.context.telling import Block, QuotedText
+from episodic_agent.core.context.telling import Block, QuotedText, Spot
 from episodic_agent.core.echo import is_echo, own_words
 from episodic_agent.core.facts.stating import STATEMENTS, lasting
 from episodic_agent.core.language import tokens
@@ -37,6 +37,7 @@ from episodic_agent.core.recall.bm25 import K1, B
 from episodic_agent.core.recall.query import Query
 from episodic_agent.core.threads import is_reply
 from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.recall.concluding import conclusions
 from episodic_agent.engine.recall.gathering import SearchBounds, within
 from episodic_agent.engine.recall.times import in_its_time, silence, span, zone_of_writer
 from episodic_agent.engine.visibility.hidden import Visibility
@@ -54,6 +55,8 @@ TOOL: Final = "tool"
 AGENT: Final = "agent"
 SEVERAL: Final = 2  # people, of whom each is named
 _SKIPS: Final = 24  # messages between two candidates of one sitting
+_COMPARED: Final = 80  # outputs of tools, the likeliest to be told, of which one may say what another says
+_ANSWERED: Final = 16  # requests, the likeliest to be told, whose answers are looked for behind tools
 _FIGURE: Final = re.compile(r"\d")
 _LONGEST_QUESTION: Final = 400  # characters: what is longer asks for no time alone, and would cost more
 _AT_TIME: Final = 1.5  # log-odds that having been said at the time a question names adds
@@ -175,8 +178,7 @@ def gathered(
     that stand elsewhere in the text.
     """
     legs = _Legs(tx, deps, now)
-    refs = _candidates(tx, legs, now, linked, apart, shown)
-    refs = visibility.shown(refs)
+    refs = visibility.shown(_candidates(tx, legs, now, linked, apart, shown))
     stored = {
         ref: item
         for ref, item in tx.observations.get(refs.tolist()).items()
@@ -213,7 +215,12 @@ def gathered(
         )
         for item, worth, part in zip(texts, worths.round(6), sitting, strict=True)
     ]
-    return _newest_rounds(quotes, texts), stored
+    quotes = _newest_rounds(quotes, texts)
+    if policy != RIVALS or all(item.kind is not Kind.TOOL for item in texts):
+        return quotes, stored
+    quotes = _newest_outputs(quotes, texts)
+    ends = _conclusions(tx, now, quotes, texts, apart, (shown, visibility))
+    return _answered(quotes, ends), stored | {ref: item for ref, _, item in ends}
 
 
 def _timed(worths: Floats, when: AskedTime | None, texts: Sequence[Observation]) -> Floats:
@@ -250,6 +257,70 @@ def _newest_rounds(quotes: Sequence[QuotedText], texts: Sequence[Observation]) -
         worth = max(quote.worth, other.worth)
         newest[key] = replace(max(other, quote, key=lambda one: (one.at, one.first_seq)), worth=worth)
     return [*result, *newest.values()]
+
+
+def _newest_outputs(quotes: Sequence[QuotedText], texts: Sequence[Observation]) -> list[QuotedText]:
+    """Let the newest of a tool's outputs that say the same stand for all, with the worth of the best."""
+    tools = {(item.thread_id, item.seq) for item in texts if item.kind is Kind.TOOL}
+    best = sorted((one for one in quotes if one.spot in tools), key=lambda one: -one.worth)[:_COMPARED]
+    outputs = sorted(best, key=lambda one: (one.at, one.thread_id, one.first_seq))
+    worths: dict[Spot, float] = {}
+    for output, place in zip(outputs, ranking.newest_outputs([one.text for one in outputs]), strict=True):
+        spot = outputs[place].spot
+        worths[spot] = max(worths.get(spot, output.worth), output.worth)
+    repeats = {one.spot for one in outputs} - set(worths)
+    return [replace(q, worth=worths.get(q.spot, q.worth)) for q in quotes if q.spot not in repeats]
+
+
+def _conclusions(
+    tx: Transaction,
+    now: Situation,
+    quotes: Sequence[QuotedText],
+    texts: Sequence[Observation],
+    apart: Iterable[UUID],
+    bounds: tuple[frozenset[int], Visibility],
+) -> list[tuple[int, QuotedText, Observation]]:
+    """Return what was concluded where tools ran: its reference, the request it answers, and the message."""
+    tooled = {item.thread_id for item in texts if item.kind is Kind.TOOL}
+    likely = [one for one in quotes if not one.reply and one.thread_id in tooled]
+    likely = sorted(likely, key=lambda one: (-one.worth, one.at))[:_ANSWERED]
+    asked = {one.spot: one for one in likely}
+    requests = {item.id: item for item in texts if (item.thread_id, item.seq) in asked}
+    shown, visibility = bounds
+
+    def free(refs: Refs) -> Refs:
+        return _free(tx, visibility.shown(refs), now, apart, shown)
+
+    return [
+        (
+            ref_of(tx.threads.number(item.thread_id), item.seq),
+            asked[requests[name].thread_id, requests[name].seq],
+            item,
+        )
+        for name, item in conclusions(tx, list(requests.values()), free).items()
+        if item.at <= now.at
+    ]
+
+
+def _answered(
+    quotes: Sequence[QuotedText], ends: Iterable[tuple[int, QuotedText, Observation]]
+) -> list[QuotedText]:
+    """Return texts with what was concluded, each as much worth as the request it answers, or more."""
+    result = {one.spot: one for one in quotes}
+    for _, request, item in ends:
+        text = own_words(item)
+        made = replace(
+            request,
+            text=text.text,
+            first_seq=item.seq,
+            last_seq=item.seq,
+            at=as_lived(item, item.at),
+            speaker=replier(item),
+            reply=True,
+        )
+        there = result.get(made.spot, made)
+        result[made.spot] = replace(there, worth=max(there.worth, request.worth), answers=request.spot)
+    return list(result.values())
 
 
 def people(now: Situation, texts: Iterable[Observation]) -> frozenset[str]:

@@ -14,6 +14,7 @@ from episodic_agent.core.chains.metadata import read_metadata
 from episodic_agent.core.chains.outcomes import UNKNOWN
 from episodic_agent.core.context import Basis, LineKind
 from episodic_agent.core.context.frames import frame_for
+from episodic_agent.core.context.quoting import as_sentence
 from episodic_agent.core.context.relevance import RIVALS
 from episodic_agent.core.context.telling import LONGEST, SHARES, Block, Continued, QuotedText, tell
 from episodic_agent.core.context.tokens import estimate
@@ -360,7 +361,7 @@ def _came_to(
     rest = unsaid(episode.summary, here, language)
     # all of it stands below: its title would only say so again
     title = (
-        _sentence(title_beside(episode.title, episode.summary, language))
+        as_sentence(title_beside(episode.title, episode.summary, language))
         if rest or not episode.summary
         else ""
     )
@@ -370,11 +371,6 @@ def _came_to(
     if decided:
         parts.append(frame.decided.replace("{}", "; ".join(decided)) + ".")
     return " ".join(part for part in parts if part)
-
-
-def _sentence(title: str) -> str:
-    title = title.strip()
-    return title if not title or title[-1] in ".?!。？！" else f"{title}."
 
 
 def _known(

@@ -20,6 +20,7 @@ from episodic_agent.core.links.candidates import (
 from episodic_agent.core.links.lexicon import own_words
 from episodic_agent.core.recall import kept_terms, reciprocal_ranks, term_weight
 from episodic_agent.core.recall.bm25 import K1, B
+from episodic_agent.core.threads.channels import are_apart, projects_of
 from episodic_agent.engine.deps import Deps
 from episodic_agent.protocols import OBSERVATIONS, Refs, Transaction, split_ref
 from episodic_agent.schemas import Thread, Vector
@@ -34,7 +35,7 @@ class EarlierThreads:
     """A message that may go on with an earlier thread, at its event time.
 
     `began` is when its thread began, `number` the thread's number (None: it is not stored): only threads
-    from before are compared.
+    from before are compared. `projects` are those its thread declares: threads of others are not compared.
     """
 
     text: str
@@ -44,6 +45,7 @@ class EarlierThreads:
     began: datetime | None = None
     number: int | None = None
     apart_from: frozenset[UUID] = frozenset()
+    projects: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +97,13 @@ def find(
 
 
 def _before(tx: Transaction, thread: Thread, query: EarlierThreads) -> bool:
-    """Tell whether a thread of messages began before the message's own; of equals, the one stored first."""
+    """Tell whether a thread of messages may be gone on with: of no other project, and begun before.
+
+    Of two that began at once it is the one stored first.
+    """
     if thread.modality != "message" or thread.id in query.apart_from:
+        return False
+    if are_apart(projects_of(thread.channels), query.projects):
         return False
     began = query.began or query.at
     if thread.created_at != began or query.number is None:

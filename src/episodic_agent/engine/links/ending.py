@@ -23,6 +23,7 @@ from episodic_agent.core.links.policies import ChoicePolicy
 from episodic_agent.core.links.verdict import SURE, UNCERTAIN
 from episodic_agent.core.prompts.thread_link import LAST_TURNS, STAGE
 from episodic_agent.core.threads import opens_turn
+from episodic_agent.core.threads.channels import projects_of
 from episodic_agent.engine.deps import NO_LINKING, Deps
 from episodic_agent.engine.jobs.kinds import LINK
 from episodic_agent.engine.links.asking import judged_through
@@ -127,6 +128,7 @@ class Ender:
             began=group[0].created_at,
             number=tx.threads.number(group[0].id),
             apart_from=frozenset(t.id for t in group),
+            projects=projects_of(name for t in group for name in t.channels),
         )
         links = tx.threads.links([identity], taken_back=True)
         apart = frozenset(str(other_end(link, identity)) for link in links if link.unlinked_at is not None)

@@ -37,6 +37,7 @@ from episodic_agent.core.links.reading import read_message
 from episodic_agent.core.links.verdict import UNCERTAIN, settled
 from episodic_agent.core.prompts.thread_link import MOST_OPTIONS, MOST_THREADS, STAGE
 from episodic_agent.core.threads import opens_turn
+from episodic_agent.core.threads.channels import projects_of
 from episodic_agent.engine.deps import LINK_PATIENCE, NO_LINKING, Deps
 from episodic_agent.engine.jobs.kinds import LINK
 from episodic_agent.engine.links.candidates import OF_CHOICES, CandidateThread, EarlierThreads, find
@@ -296,6 +297,7 @@ class Linker:
             began=thread.created_at,
             number=own,
             apart_from=frozenset([identity]),
+            projects=projects_of(thread.channels),
         )
         links = tx.threads.links([identity], taken_back=True)
         apart = frozenset(str(other_end(link, identity)) for link in links if link.unlinked_at is not None)
@@ -544,11 +546,18 @@ class Linker:
             return []
         policy = policy_in_force(tx, self._deps.link_policy)
         text = text[:LONGEST]
-        query = EarlierThreads(text, at, vector, utc_offset, apart_from=frozenset(apart_from))
+        channels = [] if channel is None else [channel]
+        query = EarlierThreads(
+            text,
+            at,
+            vector,
+            utc_offset,
+            apart_from=frozenset(apart_from),
+            projects=projects_of(channels),
+        )
         features = self._unstored(text, vector, at)
         opinions: Mapping[str, Opinion] = {}
         if isinstance(policy, ChoicePolicy):
-            channels = [] if channel is None else [channel]
             talk = talk_of("", [(at, features)], channels=channels)
             evidence = self._chosen(talk, self.options(tx, query), policy)
             answer = self._ahead.of(tx.scope, text, at, evidence, policy)
@@ -583,8 +592,10 @@ class Linker:
             if not isinstance(policy, ChoicePolicy):
                 return
             features = self._unstored(text, vector, at)
-            talk = talk_of("", [(at, features)], channels=[] if channel is None else [channel])
-            options = self.options(tx, EarlierThreads(text, at, vector))
+            channels = [] if channel is None else [channel]
+            talk = talk_of("", [(at, features)], channels=channels)
+            query = EarlierThreads(text, at, vector, projects=projects_of(channels))
+            options = self.options(tx, query)
             evidence = self._chosen(talk, options, policy)
             known = self._ahead.of(scope, text, at, evidence, policy)
             if not evidence or known is not None or evidence[0].features[SAYS_NOTHING]:

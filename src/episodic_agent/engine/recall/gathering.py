@@ -30,6 +30,7 @@ from episodic_agent.core.recall.query import Name
 from episodic_agent.core.recall.second import FIRST_HITS, READ, shared_terms
 from episodic_agent.core.strength.decay import retrievability
 from episodic_agent.engine.episodes.listing import open_card, worded_open
+from episodic_agent.engine.recall.concluding import conclusions
 from episodic_agent.engine.recall.facts import replaced_words
 from episodic_agent.engine.recall.former import FormerQuery
 from episodic_agent.engine.recall.places import known_visits
@@ -504,6 +505,11 @@ class Gatherer:
             if ref in results:
                 vectors[row] = results[ref]
         return vectors
+
+    def conclusions(self, requests: Sequence[Observation]) -> Mapping[UUID, Observation]:
+        """Return what was concluded of requests where tools ran, as far as it is shown."""
+        shown = (lambda refs: refs) if self._visibility is None else self._visibility.shown
+        return conclusions(self._tx, requests, shown)
 
     def proof(self, episode: Episode, count: int) -> list[tuple[Observation, float]]:
         """Return the observations of an episode found by its summary alone that come nearest the query."""

@@ -25,6 +25,7 @@ from episodic_agent.core.language import words
 from episodic_agent.core.recall.policies import FUSING, SEED_003, policy_name
 from episodic_agent.core.recall.seed import PER_LEG
 from episodic_agent.core.strength.decay import retrievability
+from episodic_agent.core.threads import opens_turn
 from episodic_agent.engine.arguments import (
     FEW_FACTS,
     MOST_EPISODES,
@@ -56,12 +57,13 @@ from episodic_agent.engine.scoped import check_known, find_thread
 from episodic_agent.engine.visibility.hidden import FADED, Visibility
 from episodic_agent.errors import InvalidInput, ProviderError
 from episodic_agent.protocols import EPISODES, Refs, Transaction, query_vector, ref_of
-from episodic_agent.schemas import Episode, Observation, Scope, Vector
+from episodic_agent.schemas import Episode, Kind, Observation, Scope, Vector
 
 PLACE = "place"  # what answers a question for a place alone
 HIDDEN = "what there is to search here is suppressed or archived; ask with suppressed=True"
 SCENES = 256  # scopes of which a process remembers who speaks there
 PROOFS = 5  # observations shown with a hit
+REACH = 40  # among which those are chosen where tools ran, which say the same again and again
 _LONGEST_NAME = 60  # characters of one that a note says is never mentioned
 SEED_DIGITS = 7  # rank fusion's scores are small
 DIGITS = 6  # scores are rounded before they order anything, so that machines agree
@@ -350,6 +352,7 @@ class Recaller:
             row: [shown[n] for n in inside] if inside else _nearest(gatherer, cards[row])
             for row, inside in proofs.items()
         }
+        evidence = _concluded(gatherer, gathered, observations, evidence, options)
         hits = [_hit(gathered, fused, trust, row, cards[row], evidence[row]) for row in rows]
         abstains = trust.abstains(policy.threshold)
         why = [_why_nothing(trust, gathered, policy.threshold)] if abstains else []
@@ -522,10 +525,65 @@ def _evidence(observation: Observation, fused: ranking.Fused, n: int, *, explain
     return Evidence(observation, round(float(fused.scores[n]), DIGITS), legs)
 
 
-def _proofs(gathered: Gathered, fused: ranking.Fused, row: int) -> list[int]:
+def _proofs(gathered: Gathered, fused: ranking.Fused, row: int, most: int = PROOFS) -> list[int]:
     """Return the rows of the observations that made an episode a hit, best first."""
-    inside: list[int] = fused.order[gathered.candidates.episode[fused.order] == row][:PROOFS].tolist()
+    inside: list[int] = fused.order[gathered.candidates.episode[fused.order] == row][:most].tolist()
     return inside
+
+
+def _concluded(
+    gatherer: Gatherer,
+    gathered: Gathered,
+    fused: ranking.Fused,
+    evidence: Mapping[int, list[Evidence]],
+    options: SearchOptions,
+) -> dict[int, list[Evidence]]:
+    """Return what proves hits, no output of a tool twice, and behind a request what was concluded of it."""
+    tooled = [row for row, proofs in evidence.items() if any(map(_is_output, proofs))]
+    more = {row: _proofs(gathered, fused, row, most=REACH) for row in tooled}
+    stored = gatherer.observations(gathered, [n for inside in more.values() for n in inside])
+    read = {n: _evidence(one, fused, n, explain=options.explain) for n, one in stored.items()}
+    once = {row: _told_once([read[n] for n in inside]) for row, inside in more.items() if inside}
+    best = {row: once.get(row, proofs)[:PROOFS] for row, proofs in evidence.items()}
+    requests = [one.observation for proofs in best.values() for one in proofs if opens_turn(one.observation)]
+    ends = gatherer.conclusions(requests)
+    if options.until is not None:
+        ends = {name: one for name, one in ends.items() if one.at < options.until}
+    seen = {one.observation.id: one for proofs in (*once.values(), *best.values()) for one in proofs}
+    return {row: _with_ends(proofs, ends, seen) for row, proofs in best.items()} if ends else best
+
+
+def _is_output(proof: Evidence) -> bool:
+    return proof.observation.kind is Kind.TOOL
+
+
+def _told_once(proofs: Sequence[Evidence]) -> list[Evidence]:
+    """Return proofs, best first, with one output of those of a tool that say the same: the newest."""
+    outputs = sorted(filter(_is_output, proofs), key=lambda one: (one.observation.at, one.observation.seq))
+    newest = ranking.newest_outputs([one.observation.text for one in outputs])
+    stands = {one.observation.id: outputs[n] for one, n in zip(outputs, newest, strict=True)}
+    standing = (stands.get(one.observation.id, one) for one in proofs)
+    return list({one.observation.id: one for one in standing}.values())
+
+
+def _with_ends(
+    proofs: Sequence[Evidence], ends: Mapping[UUID, Observation], seen: Mapping[UUID, Evidence]
+) -> list[Evidence]:
+    """Return proofs with what was concluded behind what it answers: these first, then others that fit."""
+    answers = {o.id: ends[o.id] for one in proofs if (o := one.observation).id in ends}
+    later = {end.id for end in answers.values()}
+    groups = [
+        [one, *(seen.get(end.id, Evidence(end, 0.0)) for end in [answers.get(one.observation.id)] if end)]
+        for one in proofs
+        if one.observation.id not in later
+    ]
+    fitting: set[int] = set()
+    room = PROOFS
+    for place in sorted(range(len(groups)), key=lambda n: -len(groups[n])):
+        if len(groups[place]) <= room:
+            room -= len(groups[place])
+            fitting.add(place)
+    return [one for place in sorted(fitting) for one in groups[place]]
 
 
 def _nearest(gatherer: Gatherer, card: "Episode | EpisodeCard") -> list[Evidence]:

@@ -40,6 +40,7 @@ class SessionRoom(RoomOf):
         *,
         parent_episode_id: UUID | str | None = None,
         thread: str | None = None,
+        channel: str | None = None,
         key: str | None = None,
         agent_id: str | None = None,
         participants: Iterable[str] = (),
@@ -50,8 +51,9 @@ class SessionRoom(RoomOf):
 
         It opens a thread, or a new part of the one named. A second call with the same `key` returns the same
         session, whatever became of it. It goes on from `parent_episode_id`, else from the earlier session of
-        the same agent that its topic leads to, if to any; closing judges that again. Raises NotFound for an
-        unknown parent, InvalidInput for one that is open, no session or began later, and for an empty topic.
+        the same agent that its topic leads to, if to any; closing judges that again. Where its `channel` is a
+        folder, that is its project, and no session of another is gone on from. Raises NotFound for an unknown
+        parent, InvalidInput for one that is open, no session or began later, and for an empty topic.
         """
         scope, now = self._at.scope, self._deps.clock()
         named = _named(topic, key)
@@ -67,7 +69,8 @@ class SessionRoom(RoomOf):
             supplied=SuppliedMetadata(_listed(participants), _listed(tools)),
         )
         parent = None if parent_episode_id is None else episode_identity(parent_episode_id)
-        started = self._works.sessions.start(scope, facts, name_or_none("thread", thread), parent)
+        names = name_or_none("thread", thread), name_or_none("channel", channel)
+        started = self._works.sessions.start(scope, facts, names[0], parent, names[1])
         self._works.later.run(scope)
         return started
 

@@ -5,6 +5,7 @@ and owns no observation (I3). Each verb is one transaction, so that whoever dies
 it, and a retry finds what was done.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -26,6 +27,7 @@ from episodic_agent.core.chains.deciding import EXPLICIT
 from episodic_agent.core.chains.outcomes import ABANDONED
 from episodic_agent.core.identity import thread_id as thread_identity
 from episodic_agent.core.sections import Trigger
+from episodic_agent.core.threads.channels import channel_name, projects_of
 from episodic_agent.core.threads.records import CLOSED, OPEN
 from episodic_agent.engine.arguments import SESSION_STATES
 from episodic_agent.engine.boundary.segmenting import Segmenter, end_frame, end_thread
@@ -109,8 +111,16 @@ class Sessions:
 
     # --- start ------------------------------------------------------------------------------------------
 
-    def start(self, scope: Scope, facts: SessionFacts, thread: str | None, parent: UUID | None) -> Session:
+    def start(
+        self,
+        scope: Scope,
+        facts: SessionFacts,
+        thread: str | None,
+        parent: UUID | None,
+        channel: str | None = None,
+    ) -> Session:
         """Start a session, or return the one of its id; `facts.thread_id` and `own_thread` are found here."""
+        channels = () if channel is None else (channel_name(channel),)
         with self._deps.store.begin(scope, write=False) as tx:
             there = facts_of(tx, facts.episode_id)
             if there is not None:
@@ -126,9 +136,10 @@ class Sessions:
                 facts.started_at,
                 agent_id=facts.agent_id,
                 closed=False,
+                projects=projects_of((*channels, *(() if known is None else known.channels))),
             )
             choice = self._chainer.opening(scope, standing, facts.topic, vector)
-        return until_unopposed(lambda: self._begun(scope, facts, thread, parent or choice, vector))
+        return until_unopposed(lambda: self._begun(scope, facts, thread, channels, parent or choice, vector))
 
     def _embedded(self, topic: str) -> Vector | None:
         embedder = self._deps.embedder
@@ -145,6 +156,7 @@ class Sessions:
         scope: Scope,
         facts: SessionFacts,
         thread: str | None,
+        channels: Sequence[str],
         parent: "UUID | ChainChoice | None",
         vector: Vector | None,
     ) -> Session:
@@ -156,7 +168,7 @@ class Sessions:
                 return session_of(tx, there)
             if isinstance(parent, UUID):
                 _check(tx, facts, parent)
-            where, frame = self._thread(tx, thread, facts.started_at, now)
+            where, frame = self._thread(tx, thread, channels, facts.started_at, now)
             facts = replace(facts, thread_id=where.id, own_thread=thread is None)
             self._open(tx, where, frame, facts, now)
             tx.knowledge.decide(record_of(facts))
@@ -164,17 +176,22 @@ class Sessions:
             self._lead(tx, facts.episode_id, parent, now)
             return session_of(tx, facts)
 
-    def _thread(self, tx: Transaction, name: str | None, at: datetime, now: datetime) -> tuple[Thread, Frame]:
+    def _thread(
+        self, tx: Transaction, name: str | None, channels: Sequence[str], at: datetime, now: datetime
+    ) -> tuple[Thread, Frame]:
         """Return the thread to speak in: the one named, which runs on, or one of the session's own."""
         thread = None if name is None else tx.threads.get(name)
         if thread is not None:
             frame = tx.threads.frame(thread.id)
             end_frame(tx, self._segmenter, thread, now)  # what was told before is not of the session
-            thread = replace(tx.threads.get(thread.id) or thread, status=OPEN, closed_for="")
+            thread = tx.threads.get(thread.id) or thread
+            named = tuple(sorted({*thread.channels, *channels}))
+            thread = replace(thread, status=OPEN, closed_for="", channels=named)
             tx.threads.save(thread)
             return thread, frame
         origin = name or _unused(tx, at)
-        made = Thread(thread_identity(tx.scope, origin), origin, at, at, explicit=name is not None)
+        identity = thread_identity(tx.scope, origin)
+        made = Thread(identity, origin, at, at, channels=tuple(channels), explicit=name is not None)
         target = self._segmenter.of(made).policy.name
         tx.threads.create(made, Frame(made.id, target, self._deps.embedder_name))
         return made, tx.threads.frame(made.id)

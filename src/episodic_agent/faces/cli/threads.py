@@ -161,6 +161,7 @@ def session() -> None:
 @session.command("start")
 @click.argument("topic")
 @click.option("--thread", metavar="NAME", help="Begin a new part of this thread (default: one of its own).")
+@click.option("--channel", metavar="NAME", help="By which it comes; a folder is its project.")
 @click.option("--parent", metavar="SESSION", help="It goes on from this one, whatever it is about.")
 @click.option("--key", metavar="KEY", help="A second start with the same key is the same session.")
 @click.option("--agent", metavar="NAME", help="Which agent holds it: only its own sessions are gone on from.")
@@ -172,6 +173,7 @@ def start(
     app: App,
     topic: str,
     thread: str | None,
+    channel: str | None,
     parent: str | None,
     key: str | None,
     agent: str | None,
@@ -187,6 +189,7 @@ def start(
             topic,
             parent_episode_id=parent,
             thread=thread,
+            channel=channel,
             key=key,
             agent_id=agent,
             participants=participants,

@@ -1,6 +1,6 @@
 """Pictures of a page as numbers: where each line and point of an SVG stands. Nothing here is markup."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import isfinite
@@ -260,20 +260,23 @@ def usage_bars(by_day: Mapping[Any, tuple[int, int]]) -> Sequence[UsageBar]:
     return bars
 
 
-def compact_timeline(cards: Sequence[Any], titles: Mapping[Any, str]) -> dict[str, Any]:
-    """Return what the timeline's script draws: threads, and episodes as rows of few numbers.
+def compact_timeline(
+    cards: Sequence[Any], titles: Mapping[Any, str], hue: Callable[[UUID], int]
+) -> dict[str, Any]:
+    """Return what the timeline's script draws: threads with their colours, episodes as rows of few numbers.
 
     A row holds start and end (seconds), messages, the thread's place, id, title, and 1 for open, 2 for
     pinned, 4 for hidden, together.
     """
     threads: dict[Any, int] = {}
-    names: list[list[str]] = []
+    names: list[list[Any]] = []
     rows = []
     for card in cards:
         place = threads.get(card.thread_id)
         if place is None:
             place = threads[card.thread_id] = len(names)
-            names.append([clipped(titles.get(card.thread_id) or card.origin, _TITLE), card.origin])
+            title = clipped(titles.get(card.thread_id) or card.origin, _TITLE)
+            names.append([title, card.origin, hue(card.thread_id)])
         flags = (card.state == "open") + 2 * card.pinned + 4 * bool(card.hidden)
         start, end = int(card.start_at.timestamp()), int(card.end_at.timestamp())
         rows.append(

@@ -9,6 +9,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, unquote
+from uuid import UUID
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
@@ -45,6 +46,7 @@ HEADERS: Final = {
 NOTICE: Final = "episodic_notice"
 _VISITOR_BITS: Final = 192
 _THEME: Final = "episodic_theme"
+_HUED: Final = 500  # threads of a memory whose colours are told apart; of more each has its id's
 Endpoint = Callable[..., Response]
 
 
@@ -73,6 +75,21 @@ def read_notice(packed: str) -> Notice | None:
         return None
     fields = {str(name): str(value) for name, value in undo.items()} if isinstance(undo, dict) else None
     return Notice(str(text), "wrong" if kind == "wrong" else "done", fields)
+
+
+class ThreadHues:
+    """Says which colour a thread has, the same on every page of its memory; read when the first is drawn."""
+
+    def __init__(self, memory: UserMemory) -> None:
+        self._memory = memory
+        self._hues: Mapping[UUID, int] | None = None
+
+    def __call__(self, thread: UUID) -> int:
+        """Return one of twelve colours."""
+        if self._hues is None:
+            threads = self._memory.threads.list(limit=_HUED + 1)
+            self._hues = {} if len(threads) > _HUED else wording.thread_hues(threads)
+        return self._hues.get(thread, wording.own_hue(thread))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +139,7 @@ class Pages:
                 "now": self.clock(),
                 "token": token_of(visitor),
                 "notice": notice,
+                "thread_hue": None if user is None else ThreadHues(user_of(request, user)[1]),
                 "theme": theme if theme in ("dark", "light") else "",
                 "version": __version__,
             }

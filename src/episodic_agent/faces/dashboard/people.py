@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request, Response
 
 from episodic_agent.faces.dashboard.door import LIVE
 from episodic_agent.faces.dashboard.figures import compact_timeline
-from episodic_agent.faces.dashboard.pages import HERE, Pages, data, space_of, user_of
+from episodic_agent.faces.dashboard.pages import HERE, Pages, ThreadHues, data, space_of, user_of
 from episodic_agent.faces.http.v1.events import EVERYTHING, event_stream
 from episodic_agent.showing import visible
 
@@ -59,7 +59,8 @@ def routes(pages: Pages) -> APIRouter:
         limit = min(newest, EVERYTHING) if newest > 0 else None
         cards = ana.episodes.list(limit=limit)
         titles = {c.thread_id: c.thread_title for c in cards if c.thread_title}
-        return data(compact_timeline(cards, titles) | {"more": limit is not None and len(cards) >= limit})
+        drawn = compact_timeline(cards, titles, ThreadHues(ana))
+        return data(drawn | {"more": limit is not None and len(cards) >= limit})
 
     @router.get("/users/{user}/episodes/{episode}/messages.json")
     @pages.endpoint

@@ -1,9 +1,11 @@
 """How pages say numbers, times and kinds."""
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any, Final
+from uuid import UUID
 
 from episodic_agent.core.language import plural
 from episodic_agent.faces.wording import (
@@ -19,6 +21,8 @@ from episodic_agent.faces.wording import (
 )
 from episodic_agent.schemas import Thread
 from episodic_agent.showing import visible
+
+COLOURS: Final = 12  # that the style sheet has for threads and people
 
 
 def ago(at: datetime, now: datetime) -> str:
@@ -125,7 +129,31 @@ def hue(name: str) -> int:
     >>> hue("work") == hue("work"), 0 <= hue("Ana") < 12
     (True, True)
     """
-    return sum((n + 1) * ord(letter) for n, letter in enumerate(visible(name)[:64])) % 12
+    return sum((n + 1) * ord(letter) for n, letter in enumerate(visible(name)[:64])) % COLOURS
+
+
+def thread_hues(threads: Iterable[Thread]) -> dict[UUID, int]:
+    """Return the colour of each of a memory's threads: of its id, but of none that began just before it.
+
+    So no two of twelve that follow each other share one, and what begins later changes none.
+
+    >>> at = datetime(2025, 1, 1)
+    >>> hues = thread_hues(Thread(UUID(int=12 * n), str(n), at, at) for n in range(12))
+    >>> sorted(hues.values()) == list(range(12))
+    True
+    """
+    hues: dict[UUID, int] = {}
+    taken: deque[int] = deque(maxlen=COLOURS - 1)
+    for thread in sorted(threads, key=lambda one: (one.created_at, one.id)):
+        own = own_hue(thread.id)
+        hues[thread.id] = next(one for n in range(COLOURS) if (one := (own + n) % COLOURS) not in taken)
+        taken.append(hues[thread.id])
+    return hues
+
+
+def own_hue(thread: UUID) -> int:
+    """Return the colour that a thread's id alone gives it."""
+    return thread.int % COLOURS
 
 
 def by_month(cards: Sequence[Any]) -> list[tuple[str, list[Any]]]:

@@ -85,6 +85,7 @@ def _keep(memory: "UserMemory", event: AgentEvent) -> None:
         memory.sessions.start(
             event.topic or event.agent,
             thread=event.thread,
+            channel=event.project or event.agent,
             key=event.thread,
             agent_id=event.agent,
             timestamp=event.at,

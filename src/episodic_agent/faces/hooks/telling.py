@@ -1,15 +1,14 @@
 """What a coding agent is told: how its project was left, and what of the past bears on a prompt."""
 
-import os
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final
 
-from episodic_agent.core.context.quoting import quoted, shown_name
+from episodic_agent.core.context.quoting import as_sentence, quoted, shown_name
 from episodic_agent.core.echo import marked
 from episodic_agent.core.threads import is_reply
-from episodic_agent.core.threads.channels import channel_name
+from episodic_agent.core.threads.channels import are_apart, projects_of
 from episodic_agent.engine.context.assembling import ContextLine
 from episodic_agent.engine.results import EpisodeCard
 from episodic_agent.engine.user import UserMemory
@@ -37,10 +36,11 @@ def _of_project(memory: UserMemory, project: str) -> Callable[[ContextLine], boo
     A project is known by its folder, the channel of what was said in it.
     """
 
+    own = projects_of([project])
+
     @cache
     def ours(thread: str) -> bool:
-        folders = [one for one in memory.threads.get(thread).thread.channels if os.path.isabs(one)]
-        return not folders or channel_name(project) in folders
+        return not are_apart(projects_of(memory.threads.get(thread).thread.channels), own)
 
     return lambda line: ours(line.thread)
 
@@ -55,11 +55,13 @@ def _beginning(memory: UserMemory, event: AgentEvent) -> str:
     newest = max(cards, key=lambda card: card.end_at)
     lines = [f"What was done last in {shown_name(Path(event.project).name)}:"]
     for card in cards:
-        line = f"- {card.start_at:%Y-%m-%d}: {quoted(card.heading, LONGEST)}"
+        heading = quoted(card.heading, LONGEST)
+        line = f"- {card.start_at:%Y-%m-%d}: {heading}"
         if card is newest and (last := _last(memory, cards, card)):
             lines += [line, *last]
         else:
-            lines.append(line + (f". {quoted(card.summary, LONGEST)}" if card.summary else ""))
+            summary = quoted(card.summary, LONGEST)
+            lines.append(f"- {card.start_at:%Y-%m-%d}: {as_sentence(heading)} {summary}" if summary else line)
     return marked("\n".join(lines))
 
 

@@ -18,6 +18,13 @@ if (toggle) {
   });
 }
 
+// on a phone the menu is one long line: the page one is on stands in it where it is seen
+const current = document.querySelector("nav [aria-current]");
+if (current) {
+  const menu = current.closest("nav").getBoundingClientRect(), place = current.getBoundingClientRect();
+  current.closest("nav").scrollLeft += place.left - menu.left - (menu.width - place.width) / 2;
+}
+
 for (const form of document.querySelectorAll("form[data-ask]")) {
   form.addEventListener("submit", (event) => { if (!confirm(form.dataset.ask)) event.preventDefault(); });
 }

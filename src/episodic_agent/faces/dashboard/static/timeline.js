@@ -132,7 +132,7 @@ if (view) {
       drawn++;
       const y = TOP + lane * pitch;
       const wide = end - x;
-      const shade = row[6] & 4 ? .35 : 1, hue = row[3] % hues.length;
+      const shade = row[6] & 4 ? .35 : 1, hue = threads[row[3]][2];
       if (shade !== alpha) pen.globalAlpha = alpha = shade;
       if (hue !== colour) pen.fillStyle = hues[colour = hue];
       if (wide < 5 && !(row[6] & 1) && n !== hovered && n !== picked) { pen.fillRect(x, y, wide, pitch - 8); continue; }
