@@ -3,14 +3,12 @@
     python tools/train_facts.py LIFE.jsonl…                  # measure with each life left out, then ship
     python tools/train_facts.py --only-measure LIFE.jsonl…
     python tools/train_facts.py --only-pairs LIFE.jsonl…     # the judge of pairs alone, beside what ships
-    python tools/train_facts.py --only-wishes LIFE.jsonl…    # and that of standing wishes
 
 They learn from labelled lives (weeks of one person's talk: which messages tell what lasts, what replaced
 what); from `tools/facts/plain_*.tsv` (statements in fifteen languages with the category of what they tell, or
 "-") and `tools/facts/pairs_*.tsv` ("=": the later statement takes the earlier one's place, "/": both hold),
-written without sight of this code but for `pairs_d`, simple sentences that the others lack; from
-`tools/facts/wishes_*.tsv` ("+": a standing wish how to answer or to work, "-": none; `wishes_b` as
-`pairs_d`); and from the statements of `benchmarks/cases` that are for development.
+written without sight of this code but for `pairs_d`, simple sentences that the others lack; and from the
+statements of `benchmarks/cases` that are for development.
 Printed for each life left out: precision and recall by evidence, the share of tempting lines that gave a
 fact, and of what was replaced the share that still holds; then precision and recall of the judges that ship
 on lists they are never taught (`tools/facts/held_*.tsv`).
@@ -39,8 +37,6 @@ from episodic_agent.core.facts.stating import (
     EMBEDDER,
     EVEN,
     LAST_HEARD,
-    SURE_WISH,
-    WISH,
     judged,
     moved,
     parts_of,
@@ -66,7 +62,6 @@ RIVAL, OF_A_LIFE = 0.5, 0.25  # what such a rival weighs, and a pair of a life, 
 LEAST_PAIRS = 18  # pairs that a word must occur in to be learned
 WORDS, VECTORS = 0.55, 0.59  # scales: of words, and of a vector's numbers, beside features of one spread
 NEAREST = 24  # facts a new one is compared with
-OF_STATEMENTS, OF_TALK = 0.5, 0.25  # what plain statements and talk weigh beside written wishes
 EPOCH = datetime(2026, 3, 2, tzinfo=UTC)
 Floats = NDArray[np.float64]
 
@@ -238,18 +233,12 @@ def plain_rows(embedder: Embedder) -> list[Row]:
                 kinds = {fact["category"] for fact in case["facts"]}
                 kind = Category(kinds.pop()) if len(kinds) == 1 else None
                 found_rows.append((case["text"], bool(case["facts"]), kind))
-    return _rows(found_rows, embedder)
-
-
-def listed_wishes(path: Path, embedder: Embedder) -> list[Row]:
-    """Read a list of "+" or "-", language and text: standing wishes, and what is none."""
-    rows = csv.reader(path.open(encoding="utf-8"), delimiter="\t", quoting=csv.QUOTE_NONE)
-    return _rows([(text, label == "+", None) for label, _, text in rows], embedder)
+    return rows_of(found_rows, embedder)
 
 
 def held_rows(embedder: Embedder) -> list[Row]:
     """Read the statements that no judge is taught: they tell how it does on what it never saw."""
-    return _rows(_listed(HERE / "facts" / "held_a.tsv"), embedder)
+    return rows_of(_listed(HERE / "facts" / "held_a.tsv"), embedder)
 
 
 def _listed(path: Path) -> list[tuple[str, bool, Category | None]]:
@@ -260,7 +249,7 @@ def _listed(path: Path) -> list[tuple[str, bool, Category | None]]:
     ]
 
 
-def _rows(statements: Sequence[tuple[str, bool, Category | None]], embedder: Embedder) -> list[Row]:
+def rows_of(statements: Sequence[tuple[str, bool, Category | None]], embedder: Embedder) -> list[Row]:
     vectors = np.asarray(embedder.embed([text for text, _, _ in statements]), float)
     return [Row(t, "", lasts, kind, v) for (t, lasts, kind), v in zip(statements, vectors, strict=True)]
 
@@ -295,7 +284,7 @@ def fit(plain: Sequence[Row], lives: Sequence[Row], *, meaning: bool) -> Weights
     counts = Counter(sign for row in rows for sign in signs(row.text, row.before))
     names = sorted(sign for sign, count in counts.items() if count >= LEAST)
     scales = np.array([1 / np.sqrt(FORM if name.startswith(":") else WORD) for name in names])
-    parts: list[Any] = [_matrix(rows, names, scales)]
+    parts: list[Any] = [matrix(rows, names, scales)]
     if meaning:
         parts.append(VECTOR * np.stack([row.vector for row in rows]))
     model = LogisticRegression(C=1.0, max_iter=500)
@@ -308,32 +297,7 @@ def fit(plain: Sequence[Row], lives: Sequence[Row], *, meaning: bool) -> Weights
     return Weights(names, np.hstack([lasting[:, None], kinds]), vector, np.concatenate([[base], kind_base]))
 
 
-def fit_wishes(
-    listed: Sequence[Row], plain: Sequence[Row], talks: Sequence[Life], *, meaning: bool
-) -> Weights:
-    """Return the judge of standing wishes; in talk hardly anything is one, which the talks teach it."""
-    spoken = [row for talk in talks for row in talk.rows if row.certain]
-    taught = [
-        *((row, row.lasts, 1.0) for row in listed),
-        *((row, row.kind is Category.GUIDELINE, OF_STATEMENTS) for row in plain),
-        *((row, row.kind is Category.GUIDELINE, OF_TALK) for row in spoken),
-    ]
-    rows = [row for row, _, _ in taught]
-    counts = Counter(sign for row in rows for sign in signs(row.text))
-    names = sorted(sign for sign, count in counts.items() if count >= LEAST)
-    scales = np.array([1 / np.sqrt(FORM if name.startswith(":") else WORD) for name in names])
-    parts: list[Any] = [_matrix([replace(row, before="") for row in rows], names, scales)]
-    if meaning:
-        parts.append(np.stack([row.vector for row in rows]))
-    model = LogisticRegression(C=1.0, max_iter=1000)
-    model.fit(
-        sparse.hstack(parts).tocsr(), [one for _, one, _ in taught], sample_weight=[w for _, _, w in taught]
-    )
-    weights, vector = model.coef_[0, : len(names)] * scales, model.coef_[0, len(names) :]
-    return Weights(names, weights[:, None], vector[:, None] if meaning else None, model.intercept_)
-
-
-def _matrix(rows: Sequence[Row], names: Sequence[str], scales: Floats) -> sparse.csr_matrix:
+def matrix(rows: Sequence[Row], names: Sequence[str], scales: Floats) -> sparse.csr_matrix:
     places = {name: place for place, name in enumerate(names)}
     cells = [(n, places[s]) for n, row in enumerate(rows) for s in signs(row.text, row.before) if s in places]
     values = [scales[place] for _, place in cells]
@@ -343,7 +307,7 @@ def _matrix(rows: Sequence[Row], names: Sequence[str], scales: Floats) -> sparse
 
 def _categories(rows: Sequence[Row], names: Sequence[str], *, meaning: bool) -> tuple[Floats, Floats, Floats]:
     scales = np.full(len(names), 1 / np.sqrt(KIND))
-    parts: list[Any] = [_matrix(rows, names, scales)]
+    parts: list[Any] = [matrix(rows, names, scales)]
     if meaning:
         parts.append(KIND_VECTOR * np.stack([row.vector for row in rows]))
     model = LogisticRegression(C=1.0, max_iter=500)
@@ -470,12 +434,8 @@ def all_pairs(
     would only end less.
     """
     own, beside = written_pairs(sorted((HERE / "facts").glob("pairs_[a-d].tsv")), embedder, weights)
-    hard_files = [HERE / "facts" / "pairs_e.tsv"] if meaning else []
-    hard = [
-        replace(pair, weight=HARD * pair.weight)
-        for pairs in (written_pairs(hard_files, embedder, weights) if hard_files else ())
-        for pair in pairs
-    ]
+    misleading = written_pairs([HERE / "facts" / "pairs_e.tsv"], embedder, weights) if meaning else ()
+    hard = [replace(pair, weight=HARD * pair.weight) for pairs in misleading for pair in pairs]
     return [*own, *beside, *hard, *(pair for life in lives for _, _, pair in pairs_of(life, weights))]
 
 
@@ -610,7 +570,6 @@ def main() -> None:
     parser.add_argument("--only-measure", action="store_true")
     parser.add_argument("--only-ship", action="store_true")
     parser.add_argument("--only-pairs", action="store_true", help="teach and ship the judge of pairs alone")
-    parser.add_argument("--only-wishes", action="store_true", help="and that of standing wishes")
     options = parser.parse_args()
     settings = load_settings()
     embedder = make_embedder("minilm", settings, lambda *_, **__: None)
@@ -624,9 +583,6 @@ def main() -> None:
         return
     talks = [read_talk(path, embedder) for path in sorted((HERE / "facts").glob("talk_*.tsv"))]
     plain = plain_rows(embedder)
-    if options.only_wishes:
-        ship_wishes(lives, talks, plain, embedder, keep=not options.only_measure)
-        return
     if not options.only_ship:
         measure(lives, talks, plain, embedder)
     if not options.only_measure:
@@ -689,7 +645,6 @@ MADE_FROM = (
     "five labelled lives (a nurse, a backend team, Leipzig, Shanghai, a flatshare), tools/facts (talks, "
     "plain statements, pairs), the development halves of benchmarks/cases/facts.jsonl and facts2.jsonl"
 )
-MADE_FROM_WISHES = "tools/facts (wishes, plain statements, talks)"
 MADE_FROM_PAIRS = (
     "tools/facts (pairs), five labelled lives (a nurse, a backend team, Leipzig, Shanghai, a flatshare)"
 )
@@ -711,44 +666,7 @@ def ship(lives: Sequence[Life], talks: Sequence[Life], plain: Sequence[Row], emb
             arrays["meaning_vector"] = weights.vector.astype(np.float16)
     what = "judges of statements: does it last, which category; with vectors and by words alone"
     ship_arrays("facts/stating.npz", arrays, Origin("tools/train_facts.py", MADE_FROM, what))
-    ship_wishes(lives, talks, plain, embedder)
     ship_pairs(lives, embedder, judges)
-
-
-def ship_wishes(
-    lives: Sequence[Life],
-    talks: Sequence[Life],
-    plain: Sequence[Row],
-    embedder: Embedder,
-    *,
-    keep: bool = True,
-) -> None:
-    """Train the judge of standing wishes, print how it does on wishes never taught, and write it."""
-    lists = sorted((HERE / "facts").glob("wishes_*.tsv"))
-    listed = [row for path in lists for row in listed_wishes(path, embedder)]
-    held = listed_wishes(HERE / "facts" / "held_wishes.tsv", embedder)
-    spoken = [row for life in lives for row in life.rows]
-    arrays: dict[str, Any] = {}
-    for kind in ("meaning", "words"):
-        judge = fit_wishes(listed, plain, talks, meaning=kind == "meaning")
-        wished, truth = (1 / (1 + np.exp(-judge.scores(held)[:, 0])), np.array([row.lasts for row in held]))
-        for bar in (WISH, SURE_WISH):
-            found = wished >= bar
-            told = int((1 / (1 + np.exp(-judge.scores(spoken)[:, 0])) >= bar).sum())
-            print(
-                f"wishes never taught, by {kind}, from {bar}: P {truth[found].mean():.3f} "
-                f"R {found[truth].mean():.3f}; in lives {told} of {len(spoken)} statements"
-            )
-        large = np.abs(judge.weights).max(1) > 0.01
-        names = [name for name, keeps in zip(judge.names, large, strict=True) if keeps]
-        arrays[f"{kind}_signs"] = np.frombuffer("\n".join(names).encode(), np.uint8)
-        arrays[f"{kind}_weights"] = judge.weights[large].astype(np.float16)
-        arrays[f"{kind}_base"] = judge.base.astype(np.float32)
-        if judge.vector is not None:
-            arrays["meaning_vector"] = judge.vector.astype(np.float16)
-    if keep:
-        what = "judges of standing wishes: how to answer, or to work, from now on; with vectors and without"
-        ship_arrays("facts/wishing.npz", arrays, Origin("tools/train_facts.py", MADE_FROM_WISHES, what))
 
 
 def ship_pairs(

@@ -211,7 +211,6 @@ def test_an_episode_of_many_threads_names_all_of_them_and_tells_of_a_few(single:
     assert sound(memory)
 
 
-@pytest.mark.slow
 def test_unlinking_leaves_a_tombstone_that_linking_respects(single: Opened) -> None:
     memory = single()
     first, second, third = (
@@ -629,7 +628,6 @@ def test_foreseeing_says_the_same_and_leaves_no_trace(single: Opened) -> None:
     assert mine(memory).links.foresee(THURSDAY, at=at(46), thread=later.origin)[0][0].id == first.id
 
 
-@pytest.mark.slow
 def test_an_export_keeps_links_and_what_they_form(opened: Opened, tmp_path: Path) -> None:
     memory = opened()
     threads = [

@@ -130,7 +130,6 @@ def test_unchanged_spans_keep_everything_and_the_rest_is_new(memory: Memory) -> 
     assert_sound(memory)
 
 
-@pytest.mark.slow
 def test_replaced_episodes_are_in_no_listing_and_no_recall(memory: Memory) -> None:
     mine(memory).add(diary())
     old = [c.episode_id for c in mine(memory).episodes.list()]
@@ -180,7 +179,6 @@ def test_a_dry_run_tells_what_would_come_and_writes_nothing(memory: Memory) -> N
     assert [(s.first_seq, s.last_seq) for s in done.proposed[:-1]] == spans(memory)
 
 
-@pytest.mark.slow
 def test_where_nothing_changes_nothing_is_written(memory: Memory) -> None:
     mine(memory).add(diary())
     before = exported(memory)
@@ -192,7 +190,6 @@ def test_where_nothing_changes_nothing_is_written(memory: Memory) -> None:
     assert (again.written, again.generation) == (False, 1)
 
 
-@pytest.mark.slow
 def test_flushes_and_the_clocks_cuts_stay(open_memory: OpenMemory, clock: Clock) -> None:
     memory = open_memory(policy="default")
     mine(memory).add(talk(TAP, 0)[:2])
@@ -302,7 +299,6 @@ def test_undo_restores_everything_to_the_byte(open_memory: OpenMemory, began: st
     assert_sound(memory)
 
 
-@pytest.mark.slow
 def test_undo_goes_back_one_generation_each_time(memory: Memory) -> None:
     mine(memory).add(CHAT)
     states = [exported(memory)]
@@ -318,7 +314,6 @@ def test_undo_goes_back_one_generation_each_time(memory: Memory) -> None:
     assert_sound(memory)
 
 
-@pytest.mark.slow
 def test_what_came_since_is_segmented_as_if_nothing_had_happened(
     open_memory: OpenMemory, url: str, tmp_path: Path, clock: Clock
 ) -> None:
@@ -422,7 +417,6 @@ def lived(policy: str, before: Sequence[Any], passes: Sequence[Any], after: Sequ
         return timeless(w.memory, "ana"), undone
 
 
-@pytest.mark.slow
 @settings(max_examples=share(25), **QUIETLY)
 @given(
     st.sampled_from(POLICIES),
@@ -508,7 +502,6 @@ def test_the_thread_goes_on_alike_however_batched_and_restarted(
         assert result == results[0]
 
 
-@pytest.mark.slow
 def test_what_waits_for_a_vector_is_no_part_of_the_pass_and_follows_it(
     open_memory: OpenMemory, clock: Clock
 ) -> None:

@@ -313,7 +313,6 @@ def on_either(run: Run, chat: Path, url: str) -> Run:
     return command
 
 
-@pytest.mark.slow
 def test_resegment_writes_a_generation_and_takes_it_back(on_either: Run) -> None:
     (thread,) = on_either("stats", "--user", "ana", "--json").json["origins"]
     threes = ("resegment", thread, "--policy", "seed-001?max_messages=3", "--user", "ana")
@@ -353,7 +352,6 @@ def test_resegment_tells_people_what_changed_and_how_to_go_back(filled: Run) -> 
     assert "back at generation 0: 3 episodes restored, 5 removed, 0 kept" in back.out
 
 
-@pytest.mark.slow
 def test_show_and_explain_of_a_replaced_episode_show_what_stands_in_its_place(filled: Run) -> None:
     (thread,) = filled("stats", "--user", "ana", "--json").json["origins"]
     old = episode_ids(filled)[0]
@@ -372,7 +370,6 @@ def test_show_and_explain_of_a_replaced_episode_show_what_stands_in_its_place(fi
     assert "asked" not in filled("show", now, "--user", "ana", "--json").json
 
 
-@pytest.mark.slow
 def test_plot_writes_what_it_is_asked_for(filled: Run, tmp_path: Path) -> None:
     thread = filled("episodes", "--user", "ana", "--json").json["episodes"][0]["origin"]
     assert "16 messages, 4 episodes" in filled("plot", thread, "--user", "ana").out
@@ -384,7 +381,6 @@ def test_plot_writes_what_it_is_asked_for(filled: Run, tmp_path: Path) -> None:
     assert "must end in .svg or .png" in refused.error
 
 
-@pytest.mark.slow
 def test_flush_closes_and_a_second_time_finds_nothing(filled: Run) -> None:
     assert filled("flush", "--user", "ana", "--json").json == {"closed": 1}
     assert filled("flush", "--user", "ana", "--json").json == {"closed": 0}

@@ -121,7 +121,7 @@ def _worth_a_vector(words: str, before: str = "") -> bool:
     return judged(words, before)[0] >= WORTH_A_VECTOR or wish(words) >= WISH_WORTH_A_VECTOR
 
 
-def _chance(
+def _likelihood(
     words: str, before: str = "", vector: Vector | None = None, share: float | None = None
 ) -> tuple[float, Category]:
     """Return how likely words last, and their category: a standing wish lasts for that alone."""
@@ -152,7 +152,7 @@ def quotations(statements: Sequence[Statement], meaning: Meaning | None = None) 
             if meaning:
                 worth = _worth_a_vector(words, before)
             else:
-                worth = _chance(words, before, share=_share(statement, words))[0] >= _least(words)
+                worth = _likelihood(words, before, share=_share(statement, words))[0] >= _least(words)
             likely += [(statement, start, end)] if worth else []
             before = ""
     texts = [statement.text[start:end] for statement, start, end in likely]
@@ -161,7 +161,7 @@ def quotations(statements: Sequence[Statement], meaning: Meaning | None = None) 
     for place, (statement, start, end) in enumerate(likely):
         vector = None if vectors is None else vectors[place]
         before = statement.before if not statement.text[:start].strip() else ""
-        chance, category = _chance(texts[place], before, vector, _share(statement, texts[place]))
+        chance, category = _likelihood(texts[place], before, vector, _share(statement, texts[place]))
         if chance < _least(texts[place]):
             continue
         lead = _lead(statement, start) if points_back(texts[place]) else None

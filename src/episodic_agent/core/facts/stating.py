@@ -112,9 +112,7 @@ def judged(
     is that of what lasts in the talk before it (`share_of`), None: it is judged by itself alone.
     """
     total = _sums(WEIGHTS, text, before, vector)
-    likely = _probability(
-        float(total[0]) + (0.0 if share is None else moved(share, meaning=vector is not None))
-    )
+    likely = _logistic(float(total[0]) + (0.0 if share is None else moved(share, meaning=vector is not None)))
     if wish(text, vector) >= WISH:
         return likely, Category.GUIDELINE
     kinds = [(float(of_it), kind) for of_it, kind in zip(total[1:], CATEGORIES, strict=True)]
@@ -126,7 +124,7 @@ def wish(text: str, vector: Vector | None = None) -> float:
 
     `vector` [384] is that of `EMBEDDER`, None: none.
     """
-    return _probability(float(_sums(WISHING, text, "", vector)[0]))
+    return _logistic(float(_sums(WISHING, text, "", vector)[0]))
 
 
 def _sums(file: str, text: str, before: str, vector: Vector | None) -> NDArray[np.float32]:
@@ -134,12 +132,14 @@ def _sums(file: str, text: str, before: str, vector: Vector | None) -> NDArray[n
     with_meaning, by_words = _judges(file)
     judge = by_words if vector is None else with_meaning
     rows = [place for sign in signs(text, before) if (place := judge.places.get(sign)) is not None]
-    total = judge.base + judge.weights[rows].sum(0)
-    return total if vector is None or judge.vector is None else total + vector @ judge.vector
+    total: NDArray[np.float32] = judge.base + judge.weights[rows].sum(0)
+    if vector is not None and judge.vector is not None:
+        total += vector @ judge.vector
+    return total
 
 
-def _probability(log_odds: float) -> float:
-    return 1.0 / (1.0 + exp(-min(max(log_odds, -30.0), 30.0)))
+def _logistic(total: float) -> float:
+    return 1.0 / (1.0 + exp(-min(max(total, -30.0), 30.0)))
 
 
 def share_of(chances: Sequence[float]) -> float:

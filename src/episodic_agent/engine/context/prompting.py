@@ -6,6 +6,7 @@ Everything is read in the caller's transaction; `core/context/telling.py` choose
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -379,16 +380,9 @@ def _known(
     """Return standing wishes and who this is, then facts that bear on the message, and their proofs."""
     kept_facts = tx.knowledge.facts(current=True, limit=_LOOKED_AT)
     wishes = _wishes(tx, deps, kept_facts)
-    standing = [
-        kept.fact
-        for kept in kept_facts
-        if kept.fact.holds
-        and kept.fact.held_at(now.at)
-        and (kept.fact.category in STANDING or kept.fact.pinned)
-    ]
+    standing = _standing(tx, [kept.fact for kept in kept_facts], now.at)
     if not standing and not tx.count("facts", limit=1):
         return [], []
-    standing = list(after_what_holds(tx, standing, now.at).values())
     query = ranking.analyse(now.text, (), now.at, language=deps.language)
     pairs = best_facts(tx, deps, query, now.vector, limit=60, at=now.at)
     scores = {fact.id: score for fact, score in pairs}
@@ -436,6 +430,13 @@ def _known(
             )
         )
     return quotes, used
+
+
+def _standing(tx: Transaction, facts: Sequence[Fact], at: datetime) -> list[Fact]:
+    """Return the facts that hold and may stand before every message, whatever that is about."""
+    holding = [fact for fact in facts if fact.holds and fact.held_at(at)]
+    some = [fact for fact in holding if fact.category in STANDING or fact.pinned]
+    return list(after_what_holds(tx, some, at).values())
 
 
 def _wishes(tx: Transaction, deps: Deps, kept_facts: Sequence[StoredFact]) -> frozenset[UUID]:

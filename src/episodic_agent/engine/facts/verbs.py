@@ -210,10 +210,7 @@ class FactRoom(RoomOf):
         cards.sort(key=lambda card: (-card.score, -card.fact.valid_at.timestamp(), card.id))
         with self._deps.store.begin(scope, write=False) as tx:
             shown = _unexpired(tx, cards, most, self._deps.clock())
-            if history or told_by is not None:
-                return shown
-            told = recalled.after_what_holds(tx, [card.fact for card in shown], moment)
-            return [replace(card, fact=told[card.id]) for card in shown if card.id in told]
+            return shown if history or told_by is not None else _after_what_holds(tx, shown, moment)
 
     def get(self, fact_id: "UUID | str") -> FactCard:
         """Return one fact with the words that prove it.
@@ -331,6 +328,12 @@ def _unexpired(tx: Transaction, cards: Sequence[FactCard], most: int, now: datet
         if len(shown) >= most:
             break
     return shown[:most]
+
+
+def _after_what_holds(tx: Transaction, cards: Sequence[FactCard], at: datetime) -> list[FactCard]:
+    """Return the cards of facts without the words before their own that are over."""
+    facts = recalled.after_what_holds(tx, [card.fact for card in cards], at)
+    return [replace(card, fact=facts[card.id]) for card in cards if card.id in facts]
 
 
 def _scored(

@@ -72,8 +72,8 @@ def best_facts(
     best_rows = sorted(rows.values(), key=_best_first)[:limit]
     if history:
         return best_rows
-    told = after_what_holds(tx, [fact for fact, _ in best_rows], moment)
-    return [(told[fact.id], score) for fact, score in best_rows if fact.id in told]
+    shown = after_what_holds(tx, [fact for fact, _ in best_rows], moment)
+    return [(shown[fact.id], score) for fact, score in best_rows if fact.id in shown]
 
 
 def after_what_holds(tx: Transaction, facts: Sequence[Fact], at: datetime) -> dict[UUID, Fact]:
@@ -85,13 +85,13 @@ def after_what_holds(tx: Transaction, facts: Sequence[Fact], at: datetime) -> di
     leads = {one.observation_id for fact in facts for one in fact.leads}
     resting = tx.knowledge.facts(resting_on=sorted(leads)) if leads else []
     over = [one for kept in resting if not kept.fact.held_at(at) for one in kept.fact.telling]
-    told = {}
+    shown = {}
     for fact in facts:
         if not any(_overlap(lead, one) for lead in fact.leads for one in over):
-            told[fact.id] = fact
+            shown[fact.id] = fact
         elif not says_nothing(fact.value):
-            told[fact.id] = replace(fact, fact=told_as(fact.subject, fact.value))
-    return told
+            shown[fact.id] = replace(fact, fact=told_as(fact.subject, fact.value))
+    return shown
 
 
 def _overlap(first: FactEvidence, other: FactEvidence) -> bool:

@@ -1,0 +1,133 @@
+"""Train the judge of standing wishes (`wish` of `core/facts/stating.py`) and ship it.
+
+    python tools/train_wishes.py LIFE.jsonl…
+    python tools/train_wishes.py --only-measure LIFE.jsonl…
+
+It learns from `tools/facts/wishes_*.tsv` ("+": a standing wish how to answer or to work, "-": none;
+`wishes_b`, short plain ones, was written after seeing what the others lacked), from the plain statements and
+from the talks; no life teaches it. Printed: precision and recall on `tools/facts/held_wishes.tsv`, which it
+is never taught, and how many statements of the lives it takes for wishes. What it says is a category, so
+`train_facts.py --only-pairs` comes after.
+"""
+
+import argparse
+import csv
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from shipping import Origin, ship_arrays
+from sklearn.linear_model import LogisticRegression
+from train_facts import (
+    FORM,
+    HERE,
+    LEAST,
+    WORD,
+    Life,
+    Row,
+    Weights,
+    matrix,
+    plain_rows,
+    read_life,
+    read_talk,
+    rows_of,
+)
+
+from episodic_agent.core.facts.stating import EMBEDDER, SURE_WISH, WISH, signs
+from episodic_agent.protocols import Embedder
+from episodic_agent.schemas.facts import Category
+from episodic_agent.wiring import load_settings, make_embedder
+
+OF_STATEMENTS, OF_TALK = 0.5, 0.25  # what plain statements and talk weigh beside written wishes
+MADE_FROM = "tools/facts (wishes, plain statements, talks)"
+
+
+def listed_wishes(path: Path, embedder: Embedder) -> list[Row]:
+    """Read a list of "+" or "-", language and text: standing wishes, and what is none."""
+    rows = csv.reader(path.open(encoding="utf-8"), delimiter="\t", quoting=csv.QUOTE_NONE)
+    return rows_of([(text, label == "+", None) for label, _, text in rows], embedder)
+
+
+def fit_wishes(
+    listed: Sequence[Row], plain: Sequence[Row], talks: Sequence[Life], *, meaning: bool
+) -> Weights:
+    """Return the judge of standing wishes; in talk hardly anything is one, which the talks teach it."""
+    spoken = [row for talk in talks for row in talk.rows if row.certain]
+    taught = [
+        *((row, row.lasts, 1.0) for row in listed),
+        *((row, row.kind is Category.GUIDELINE, OF_STATEMENTS) for row in plain),
+        *((row, row.kind is Category.GUIDELINE, OF_TALK) for row in spoken),
+    ]
+    rows = [row for row, _, _ in taught]
+    counts = Counter(sign for row in rows for sign in signs(row.text))
+    names = sorted(sign for sign, count in counts.items() if count >= LEAST)
+    scales = np.array([1 / np.sqrt(FORM if name.startswith(":") else WORD) for name in names])
+    parts: list[Any] = [matrix([replace(row, before="") for row in rows], names, scales)]
+    if meaning:
+        parts.append(np.stack([row.vector for row in rows]))
+    model = LogisticRegression(C=1.0, max_iter=1000)
+    model.fit(
+        sparse.hstack(parts).tocsr(), [one for _, one, _ in taught], sample_weight=[w for _, _, w in taught]
+    )
+    weights, vector = model.coef_[0, : len(names)] * scales, model.coef_[0, len(names) :]
+    return Weights(names, weights[:, None], vector[:, None] if meaning else None, model.intercept_)
+
+
+def ship(
+    lives: Sequence[Life],
+    talks: Sequence[Life],
+    plain: Sequence[Row],
+    embedder: Embedder,
+    *,
+    keep: bool = True,
+) -> None:
+    """Train the judge of standing wishes, print how it does on wishes never taught, and write it."""
+    lists = sorted((HERE / "facts").glob("wishes_*.tsv"))
+    listed = [row for path in lists for row in listed_wishes(path, embedder)]
+    held = listed_wishes(HERE / "facts" / "held_wishes.tsv", embedder)
+    spoken = [row for life in lives for row in life.rows]
+    arrays: dict[str, Any] = {}
+    for kind in ("meaning", "words"):
+        judge = fit_wishes(listed, plain, talks, meaning=kind == "meaning")
+        wished, truth = (1 / (1 + np.exp(-judge.scores(held)[:, 0])), np.array([row.lasts for row in held]))
+        for bar in (WISH, SURE_WISH):
+            found = wished >= bar
+            told = int((1 / (1 + np.exp(-judge.scores(spoken)[:, 0])) >= bar).sum())
+            print(
+                f"wishes never taught, by {kind}, from {bar}: P {truth[found].mean():.3f} "
+                f"R {found[truth].mean():.3f}; in lives {told} of {len(spoken)} statements"
+            )
+        large = np.abs(judge.weights).max(1) > 0.01
+        names = [name for name, keeps in zip(judge.names, large, strict=True) if keeps]
+        arrays[f"{kind}_signs"] = np.frombuffer("\n".join(names).encode(), np.uint8)
+        arrays[f"{kind}_weights"] = judge.weights[large].astype(np.float16)
+        arrays[f"{kind}_base"] = judge.base.astype(np.float32)
+        if judge.vector is not None:
+            arrays["meaning_vector"] = judge.vector.astype(np.float16)
+    if keep:
+        what = "judges of standing wishes: how to answer, or to work, from now on; with vectors and without"
+        ship_arrays("facts/wishing.npz", arrays, Origin("tools/train_wishes.py", MADE_FROM, what))
+
+
+def main() -> None:
+    """Train, print the figures, and write the weights."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("lives", nargs="+", type=Path)
+    parser.add_argument("--only-measure", action="store_true")
+    options = parser.parse_args()
+    embedder = make_embedder("minilm", load_settings(), lambda *_, **__: None)
+    if embedder is None or embedder.name != EMBEDDER:
+        raise SystemExit(f"the judge learns the vectors of {EMBEDDER} alone")
+    lives = [read_life(path, embedder) for path in options.lives]
+    talks = [read_talk(path, embedder) for path in sorted((HERE / "facts").glob("talk_*.tsv"))]
+    ship(lives, talks, plain_rows(embedder), embedder, keep=not options.only_measure)
+
+
+if __name__ == "__main__":
+    main()
