@@ -332,6 +332,8 @@ def _unexpired(tx: Transaction, cards: Sequence[FactCard], most: int, now: datet
 
 def _after_what_holds(tx: Transaction, cards: Sequence[FactCard], at: datetime) -> list[FactCard]:
     """Return the cards of facts without the words before their own that are over."""
+    if not any(card.fact.leads for card in cards):
+        return list(cards)  # and a listing loads nothing that judges words
     facts = recalled.after_what_holds(tx, [card.fact for card in cards], at)
     return [replace(card, fact=facts[card.id]) for card in cards if card.id in facts]
 
