@@ -137,3 +137,11 @@ def test_two_facts_of_one_message_keep_their_own_words_before() -> None:
     (known,) = learn([fact], [replace(more, attribute=told.attribute)]).applied([fact])
     assert len(known.telling) == 2
     assert len(known.evidence) == 4
+
+
+def test_a_wish_how_to_answer_is_told_without_what_was_said_before_it() -> None:
+    wish = "And stop ending with those silly rhymes please, it drives me mad"
+    before = statement("Sinead wants to take our neighbour Roger a beer on Saturday.")
+    later = replace(statement(wish, days=0.01), earlier=(before,))
+    assert [one.candidate.value for one in quotations([later])] == [wish]
+    assert [one.candidate.lead for one in quotations([later])] == [None]

@@ -164,8 +164,10 @@ def quotations(statements: Sequence[Statement], meaning: Meaning | None = None) 
         chance, category = _likelihood(texts[place], before, vector, _share(statement, texts[place]))
         if chance < _least(texts[place]):
             continue
-        lead = _lead(statement, start) if points_back(texts[place]) else None
-        if lead is None and says_nothing(texts[place]):
+        # a wish how to answer points to nothing: "And stop that" goes on in form alone
+        points = wish(texts[place], vector) < SURE_WISH and points_back(texts[place])
+        lead = _lead(statement, start) if points else None
+        if points and lead is None and says_nothing(texts[place]):
             continue
         result.append(Quotation(_candidate(statement, start, end, chance, category, lead), vector))
     return result
