@@ -127,6 +127,13 @@ def test_what_changed_is_looked_up_at_the_end_in_the_words_of_what_was_so(tmp_pa
         played = play(life, memory.user("Ana"), clock)
     assert played.looked_up.keys() == {("p", 300), ("p", 800), ("p", 1500)}
     assert {"m4", "m5"} <= {m for line in played.looked_up["p", 800].lines for m in line}
+    model = ScriptedModel(respond=lambda _prompt, _stage: BadReply("no"))
+    with_model = evaluate_file(
+        path, lambda now, _: temporary_memory(HashingEmbedder(), now=now, language_model=model)
+    )
+    assert with_model["changes"] == dict.fromkeys(("outdated@300", "outdated@800", "outdated@1500"))
+    assert model.calls
+    assert not [prompt for _, prompt in model.calls if f'"{price["fact"]}"' in prompt]
 
 
 @pytest.mark.slow

@@ -91,7 +91,8 @@ def evaluate_file(
         clock = PlayedClock(life.lines[0].at)
         with opened(clock, life.language) as memory:
             tell = None if progress is None else lambda n, before=played, tell=progress: tell(before + n)
-            result = play(life, memory.user(life.user), clock, tell)
+            alone = memory._deps.language_model is None
+            result = play(life, memory.user(life.user), clock, tell, look_up=alone)
             uses = memory.usage()
             result.calls = sum(use.calls for use in uses)
             result.tokens = sum(use.tokens for use in uses)
@@ -142,9 +143,18 @@ class _Stage:
 
 
 def play(
-    life: Life, memory: UserMemory, clock: PlayedClock, progress: Callable[[int], None] | None = None
+    life: Life,
+    memory: UserMemory,
+    clock: PlayedClock,
+    progress: Callable[[int], None] | None = None,
+    *,
+    look_up: bool = True,
 ) -> PlayedLife:
-    """Play a life in the order of time: contexts before their message, questions at their time."""
+    """Play a life in the order of time: contexts before their message, questions at their time.
+
+    With `look_up` False what changed is not looked up at the end: each look may ask a language model what the
+    words go on with.
+    """
     played, stage = PlayedLife(), _Stage()
     contexts: dict[tuple[str, int], ToldContext] = {}
     answers: dict[int, Answer] = {}
@@ -186,7 +196,7 @@ def play(
         (fact.id, budget): _context(
             memory, stage, replace(life.lines[-1], text=fact.text, at=clock.now), budget
         )
-        for fact in life.labels.changes
+        for fact in (life.labels.changes if look_up else ())
         for budget in SCARCE
     }
     return played
