@@ -145,3 +145,13 @@ def test_a_wish_how_to_answer_is_told_without_what_was_said_before_it() -> None:
     later = replace(statement(wish, days=0.01), earlier=(before,))
     assert [one.candidate.value for one in quotations([later])] == [wish]
     assert [one.candidate.lead for one in quotations([later])] == [None]
+
+
+def test_a_wish_how_to_answer_leads_to_nothing() -> None:
+    named = statement("My daughter Mia goes to the school in Mill Lane.")
+    wish = statement("Please keep your answers short.", days=0.01)
+    later = replace(statement("Her teacher is Mrs. Kainz.", days=0.02), earlier=(named, wish))
+    (lead,) = [one.candidate.lead for one in quotations([later])]
+    assert lead is not None
+    assert lead.observation_id == named.observation_id
+    assert list(quotations([replace(later, earlier=(wish,))])) == []

@@ -188,7 +188,9 @@ def _lead(statement: Statement, start: int) -> tuple[Statement, int, int] | None
         for begin, end in reversed(parts_of(source.text, source.language)):
             words = source.text[begin:end]
             is_before = source is not statement or end <= start
-            if is_before and len(keywords(words)) >= _NAMES and not points_back(words):
+            if not is_before or len(keywords(words)) < _NAMES or points_back(words):
+                continue
+            if wish(words) < SURE_WISH:  # one of how to answer names nobody
                 return source, begin, end
     return None
 
