@@ -149,9 +149,10 @@ def test_a_quotation_is_known_by_what_it_is_not_by_its_last_sign() -> None:
 
 
 def test_the_judge_knows_every_category_and_forgets_signs_it_never_saw() -> None:
-    chance, category = judged("zzqx vvkw")
-    assert 0 <= chance <= 1
-    assert category in CATEGORIES
+    judgement = judged("zzqx vvkw")
+    assert 0 <= judgement.likelihood <= 1
+    assert 0 <= judgement.wish <= 1
+    assert judgement.category in CATEGORIES
     assert ":ends ?" in signs("Did you?")
     assert ":answers" in signs("Thursday at three", "When is it?")
 

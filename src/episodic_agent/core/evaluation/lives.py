@@ -21,11 +21,8 @@ from episodic_agent.schemas import Json
 COVERED: Final = 0.6  # of a message's content words: so many in a context, and the message stands there
 BRIEF: Final = 3  # content words of an opening that says too little to be understood alone
 BUDGETS: Final = (800, 2000)  # tokens
-SCARCE: Final = (
-    300,
-    800,
-    1500,
-)  # tokens in which what changed is asked for: where little fits, one of the two may go
+# Tokens in which what changed is asked for: where little fits, one of the two may go.
+SCARCE: Final = (300, 800, 1500)
 _NEGATED: Final = re.compile(
     r"\b(?:not|no|never|nobody|nothing|none|neither|nor|without|\w+n['’]t|nicht|nie|niemals|niemand|nichts|ohne|"
     r"kein\w*|weder)\b|不|没|未|别|无",

@@ -24,6 +24,7 @@ from episodic_agent.core.facts.speakers import speaker_of
 from episodic_agent.core.facts.stating import (
     EVEN,
     SURE_WISH,
+    Judgement,
     has_cue,
     is_person,
     judged,
@@ -34,7 +35,7 @@ from episodic_agent.core.language import fold, tokens
 from episodic_agent.core.language.timewords import parse_time
 from episodic_agent.data import phrases
 from episodic_agent.schemas import Vector
-from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvidence, Statement
+from episodic_agent.schemas.facts import Fact, FactCandidate, FactEvidence, Statement
 
 VERSION: Final = "facts-6"
 LIKELY: Final = 0.5  # from which a statement is believed to last
@@ -118,16 +119,18 @@ def may_teach(statement: Statement) -> bool:
 
 
 def _worth_a_vector(words: str, before: str = "") -> bool:
-    return judged(words, before)[0] >= WORTH_A_VECTOR or wish(words) >= WISH_WORTH_A_VECTOR
+    judgement = judged(words, before)
+    return judgement.likelihood >= WORTH_A_VECTOR or judgement.wish >= WISH_WORTH_A_VECTOR
 
 
-def _likelihood(
+def _believed(
     words: str, before: str = "", vector: Vector | None = None, share: float | None = None
-) -> tuple[float, Category]:
-    """Return how likely words last, and their category: a standing wish lasts for that alone."""
-    likely, category = judged(words, before, vector, share)
-    wished = wish(words, vector)
-    return (max(likely, wished) if wished >= SURE_WISH else likely), category
+) -> Judgement:
+    """Return what is thought of words: a standing wish lasts for that alone."""
+    judgement = judged(words, before, vector, share)
+    if judgement.wish < SURE_WISH:
+        return judgement
+    return judgement._replace(likelihood=max(judgement.likelihood, judgement.wish))
 
 
 def quotations(statements: Sequence[Statement], meaning: Meaning | None = None) -> list[Quotation]:
@@ -152,7 +155,7 @@ def quotations(statements: Sequence[Statement], meaning: Meaning | None = None) 
             if meaning:
                 worth = _worth_a_vector(words, before)
             else:
-                worth = _likelihood(words, before, share=_share(statement, words))[0] >= _least(words)
+                worth = _believed(words, before, share=_share(statement, words)).likelihood >= _least(words)
             likely += [(statement, start, end)] if worth else []
             before = ""
     texts = [statement.text[start:end] for statement, start, end in likely]
@@ -161,15 +164,15 @@ def quotations(statements: Sequence[Statement], meaning: Meaning | None = None) 
     for place, (statement, start, end) in enumerate(likely):
         vector = None if vectors is None else vectors[place]
         before = statement.before if not statement.text[:start].strip() else ""
-        chance, category = _likelihood(texts[place], before, vector, _share(statement, texts[place]))
-        if chance < _least(texts[place]):
+        judgement = _believed(texts[place], before, vector, _share(statement, texts[place]))
+        if judgement.likelihood < _least(texts[place]):
             continue
         # a wish how to answer points to nothing: "And stop that" goes on in form alone
-        points = wish(texts[place], vector) < SURE_WISH and points_back(texts[place])
+        points = judgement.wish < SURE_WISH and points_back(texts[place])
         lead = _lead(statement, start) if points else None
         if points and lead is None and says_nothing(texts[place]):
             continue
-        result.append(Quotation(_candidate(statement, start, end, chance, category, lead), vector))
+        result.append(Quotation(_candidate(statement, start, end, judgement, lead), vector))
     return result
 
 
@@ -341,8 +344,7 @@ def _candidate(
     statement: Statement,
     start: int,
     end: int,
-    probability: float,
-    category: Category,
+    judgement: Judgement,
     lead: tuple[Statement, int, int] | None,
 ) -> FactCandidate:
     subject = speaker_of(statement.actor)
@@ -357,13 +359,13 @@ def _candidate(
         valid_at=_valid_at(statement, quote),
         episode_id=statement.episode_id,
         learned_at=statement.learned_at,
-        confidence=round(probability, 4),
+        confidence=round(judgement.likelihood, 4),
     )
     mark = blake2b(f"{statement.observation_id}\x1f{start}".encode(), digest_size=6).hexdigest()
     before = None if lead is None else _leading(evidence, *lead)
     terms = keywords(evidence.value)
     return FactCandidate(
-        subject, f"{STATED}:{mark}", evidence.value, category, evidence, keywords=terms, lead=before
+        subject, f"{STATED}:{mark}", evidence.value, judgement.category, evidence, keywords=terms, lead=before
     )
 
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import groupby, pairwise
 from math import exp, log
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,20 +103,33 @@ def _judges(file: str = WEIGHTS) -> tuple[_Judge, _Judge]:
     return read("meaning", judges["meaning_vector"].astype(np.float32)), read("words", None)
 
 
+class Judgement(NamedTuple):
+    """How likely a statement tells what lasts, in [0, 1]; its category; how likely it is a standing wish."""
+
+    likelihood: float
+    category: Category
+    wish: float
+
+
 def judged(
     text: str, before: str = "", vector: Vector | None = None, share: float | None = None
-) -> tuple[float, Category]:
-    """Return how likely a statement tells something that lasts, in [0, 1], and its category.
+) -> Judgement:
+    """Return how likely a statement tells something that lasts, its category, how likely it is a wish.
 
     `before` is what somebody else said just before it, `vector` [384] that of `EMBEDDER`, None: none. `share`
     is that of what lasts in the talk before it (`share_of`), None: it is judged by itself alone.
     """
     total = _sums(WEIGHTS, text, before, vector)
-    likely = _logistic(float(total[0]) + (0.0 if share is None else moved(share, meaning=vector is not None)))
-    if wish(text, vector) >= WISH:
-        return likely, Category.GUIDELINE
-    kinds = [(float(of_it), kind) for of_it, kind in zip(total[1:], CATEGORIES, strict=True)]
-    return likely, max(kinds, key=lambda one: (one[1] is not Category.GUIDELINE, one[0]))[1]
+    likely = _lasts(total, share, meaning=vector is not None)
+    wished = wish(text, vector)
+    if wished >= WISH:
+        return Judgement(likely, Category.GUIDELINE, wished)
+    others = [n for n, kind in enumerate(CATEGORIES) if kind is not Category.GUIDELINE]
+    return Judgement(likely, CATEGORIES[max(others, key=lambda n: float(total[1 + n]))], wished)
+
+
+def _lasts(total: NDArray[np.float32], share: float | None, *, meaning: bool) -> float:
+    return _logistic(float(total[0]) + (0.0 if share is None else moved(share, meaning=meaning)))
 
 
 def wish(text: str, vector: Vector | None = None) -> float:
@@ -169,7 +182,8 @@ def chances(text: str, language: str | None = None) -> tuple[float, ...]:
 
 @lru_cache(maxsize=4_096)  # each is heard again by the hundred statements after it
 def _chances(text: str, language: str | None) -> tuple[float, ...]:
-    return tuple(judged(text[start:end])[0] for start, end in parts_of(text, language))
+    totals = (_sums(WEIGHTS, text[start:end], "", None) for start, end in parts_of(text, language))
+    return tuple(_lasts(total, None, meaning=False) for total in totals)
 
 
 def parts_of(text: str, language: str | None = None) -> list[tuple[int, int]]:
@@ -201,14 +215,12 @@ def parts_of(text: str, language: str | None = None) -> list[tuple[int, int]]:
 def _together(text: str, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the sentences of a short message as its statements: what is asked apart from what is stated."""
     result: list[tuple[int, int]] = []
+    stated = False
     for asked, some in groupby(places, key=lambda place: bool(_ASKED.search(text[slice(*place)]))):
         row = list(some)
         result += row if asked else [(row[0][0], row[-1][1])]
-    return (
-        result
-        if any(not _ASKED.search(text[slice(*place)]) for place in result)
-        else [(places[0][0], places[-1][1])]
-    )
+        stated = stated or not asked
+    return result if stated else [(places[0][0], places[-1][1])]
 
 
 def is_person(actor: str) -> bool:

@@ -11,12 +11,7 @@ from episodic_agent.core.threads import opens_turn
 from episodic_agent.protocols import Refs, Transaction, ref_of
 from episodic_agent.schemas import Kind, Observation
 
-_PAGES: Final = (
-    4,
-    64,
-    128,
-    256,
-)  # observations of a turn, page by page: most turns have few
+_PAGES: Final = (4, 64, 128, 256)  # observations of a turn, page by page: most have few
 
 
 def conclusions(
