@@ -87,6 +87,11 @@ class Player:
         self._idle: list[tuple[str | None, frozenset[str], dict[str, Any]]] = []
         whole = (gathering.relevances, prompting.gathered, prompting.tell, playing._context, playing._asked)
         message = playing._message
+        merged = (gathering._newest_outputs, gathering._conclusions)
+        gathering._newest_outputs = lambda quotes, _: list(
+            quotes
+        )  # judged is what there is before lines merge
+        gathering._conclusions = lambda *_: []
         gathering.relevances = self._watch("seen", whole[0], 0)
         prompting.gathered = self._watch("gathered", whole[1], None)
         prompting.tell = self._watch("told", whole[2], -1)
@@ -97,8 +102,9 @@ class Player:
             clock = playing.PlayedClock(self.life.lines[0].at)
             with temporary_memory(embedder, now=clock, language=self.life.language) as memory:
                 self._handle = memory.user(self.life.user)
-                playing.play(self.life, self._handle, clock)
+                playing.play(self.life, self._handle, clock, look_up=False)
         finally:
+            gathering._newest_outputs, gathering._conclusions = merged
             gathering.relevances, prompting.gathered, prompting.tell = whole[:3]
             playing._context, playing._asked, playing._message = *whole[3:], message
         self.cases = [self._case(*row) for row in self._raw]

@@ -412,6 +412,30 @@ def test_what_may_have_been_changed_is_told_with_what_changed_it_or_not_at_all()
     assert all(older not in tell(question, lines, max_tokens=n).text for n in range(5, size))
 
 
+def test_facts_stand_in_the_order_of_time_each_once_and_none_that_is_said_here_anyway() -> None:
+    def line(text: str, seq: int, worth: float, **more: object) -> QuotedText:
+        at = TEN + timedelta(days=seq)
+        return QuotedText(
+            Block.KNOWN, LineKind.FACT, f'"{text}"', PART, None, seq, seq, at, worth, quotation=True, **more
+        )  # type: ignore[arg-type]
+
+    here = "Please never use emojis"
+    lines = [
+        line("Full sentences again please", 3, 6.0, wish=True),
+        line("Answer in bullet points", 1, 5.0, wish=True),
+        line("Dad has moved in, room 27", 4, 5.0),
+        line("Dad has moved in, room 27 … His number there is 550 227", 5, 2.0),
+        line(here, 6, 6.0, wish=True),
+        QuotedText(Block.HERE, LineKind.PAIR, here, PART, None, 6, 6, TEN, 3.0),
+    ]
+    text = tell("when can we visit?", lines, max_tokens=2_000).text
+    known, conversation = text.split("\n\n")[:2]
+    starts = [said.partition('"')[2][:10] for said in known.split("\n")[1:]]
+    assert starts == ["Answer in ", "Full sente", "Dad has mo"]
+    assert "550 227" in known
+    assert here in conversation
+
+
 def test_words_keep_their_brackets_and_cannot_pass_for_an_answer() -> None:
     def line(text: str, seq: int, **more: object) -> QuotedText:
         return QuotedText(Block.HERE, LineKind.PAIR, text, PART, None, seq, seq, TEN, 1.0, **more)  # type: ignore[arg-type]

@@ -183,9 +183,11 @@ def tell(
     recalled = [quote.worth for quote in candidates if quote.block is Block.BEFORE]
     least = _least_worth(recalled, max_tokens, policy)
     if policy == RIVALS:
-        candidates = [one for one in candidates if one.block is not Block.KNOWN or one.worth >= least]
+        candidates = _once([one for one in candidates if one.block is not Block.KNOWN or one.worth >= least])
     taken = _chosen(message, candidates, frame, room, max_tokens, least, dated=policy == RIVALS)
-    rows = _written(taken, frame)
+    if policy == RIVALS:
+        taken = _unsaid_here(taken)
+    rows = _written(taken, frame, dated=policy == RIVALS)
     if continued is not None and all(quote.thread_id != continued.thread_id for quote in taken):
         going_on = None  # nothing of it is told
     items = [item for number, (_, quote) in enumerate(rows) for item in _items(number, quote)]
@@ -275,6 +277,34 @@ def _chosen(
     return taken
 
 
+def _once(candidates: Sequence[QuotedText]) -> list[QuotedText]:
+    """Return candidates without a quoted fact that another tells beside words of its own, with its worth."""
+    facts = [one for one in candidates if one.quotation]
+    tells = {
+        one.spot: [other for other in facts if len(other.text) < len(one.text) and _words(other) in one.text]
+        for one in facts
+    }
+    again = {other.spot for others in tells.values() for other in others}
+    return [
+        replace(one, worth=max(one.worth, *(other.worth for other in tells[one.spot])))
+        if one.quotation and tells[one.spot]
+        else one
+        for one in candidates
+        if not (one.quotation and one.spot in again)
+    ]
+
+
+def _unsaid_here(taken: Sequence[QuotedText]) -> list[QuotedText]:
+    """Return lines without the quoted facts that stand in this conversation anyway."""
+    here = [line.text for line in taken if line.block is Block.HERE]
+    return [one for one in taken if not (one.quotation and any(_words(one) in text for text in here))]
+
+
+def _words(fact: QuotedText) -> str:
+    """Return what a fact quotes; of one that was cut all there is."""
+    return fact.text.partition('"')[2].rpartition('"')[0] or fact.text
+
+
 def _is_told(text: str, terms: frozenset[str], taken: Sequence[QuotedText]) -> bool:
     """Tell whether one line that is taken says a text already: in these words, or as a fact.
 
@@ -335,12 +365,17 @@ def _date(quote: QuotedText) -> str:
     return f"{quote.at:%Y-%m-%d}"
 
 
-def _written(taken: Sequence[QuotedText], frame: ContextPhrases) -> list[tuple[str, QuotedText | None]]:
-    """Return the rows of the text with what each tells, None for those of the form."""
+def _written(
+    taken: Sequence[QuotedText], frame: ContextPhrases, *, dated: bool
+) -> list[tuple[str, QuotedText | None]]:
+    """Return the rows of the text with what each tells, None for those of the form.
+
+    Where facts are `dated` they too stand in the order of time: the last of two that differ holds.
+    """
     rows: list[tuple[str, QuotedText | None]] = []
     for block in Block:
         lines = [quote for quote in taken if quote.block is block]
-        if block is not Block.KNOWN:
+        if dated or block is not Block.KNOWN:
             lines.sort(key=lambda quote: (quote.at, quote.thread_id, quote.first_seq))
         if not lines:
             continue

@@ -34,7 +34,7 @@ from episodic_agent.core.language.timewords import parse_time
 from episodic_agent.core.recall import kept_terms, term_weight
 from episodic_agent.core.recall.alone import QUESTION_MARKS, asks, looks_back
 from episodic_agent.core.recall.bm25 import K1, B
-from episodic_agent.core.recall.query import Query
+from episodic_agent.core.recall.query import Query, asked_terms
 from episodic_agent.core.threads import is_reply
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.recall.concluding import conclusions
@@ -361,12 +361,13 @@ class _Legs:
         self._tx = tx
         self._deps = deps
         last = now.sitting[-LAST:]
-        self.terms = tokens(now.text)
+        self.language = deps.language
+        self.terms = asked_terms(now.text, self.language)
         weights: dict[str, float] = dict.fromkeys(self.terms, 1.0)
         before: dict[str, float] = {}
         for weight, item in zip(fading(len(last)), last, strict=True):
             share = float(weight / fading(1)[0])
-            for term in tokens(item.text):
+            for term in asked_terms(item.text, self.language):
                 before[term] = max(before.get(term, 0.0), share)
         statistics = tx.index.statistics(OBSERVATIONS, list({**weights, **before}))
         frequent = kept_terms(dict(statistics.frequencies), statistics.documents)
@@ -504,7 +505,8 @@ def _seen(
     np.maximum.at(ends, sitting, moments)
     replies = [is_reply(item) for item in texts]
     speaker = _speaker(now, texts)
-    held, together = _held(set(legs.terms), [set(tokens(item.text)) for item in texts], sitting)
+    words = [set(tokens(item.text, legs.language)) for item in texts]
+    held, together = _held(set(legs.terms), words, sitting)
     return EarlierWords(
         sitting=sitting,
         cosine=legs.cosines(legs.message, refs),
