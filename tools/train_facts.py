@@ -433,7 +433,7 @@ def all_pairs(
     In hard pairs a name comes again and the first still holds: words alone cannot tell them from changes, and
     would only end less.
     """
-    own, beside = written_pairs(sorted((HERE / "facts").glob("pairs_[a-d].tsv")), embedder, weights)
+    own, beside = written_pairs(sorted((HERE / "facts").glob("pairs_[a-df].tsv")), embedder, weights)
     misleading = written_pairs([HERE / "facts" / "pairs_e.tsv"], embedder, weights) if meaning else ()
     hard = [replace(pair, weight=HARD * pair.weight) for pairs in misleading for pair in pairs]
     return [*own, *beside, *hard, *(pair for life in lives for _, _, pair in pairs_of(life, weights))]

@@ -4,10 +4,11 @@
     python tools/train_wishes.py --only-measure LIFE.jsonl…
 
 It learns from `tools/facts/wishes_*.tsv` ("+": a standing wish how to answer or to work, "-": none;
-`wishes_b`, short plain ones, was written after seeing what the others lacked), from the plain statements and
-from the talks; no life teaches it. Printed: precision and recall on `tools/facts/held_wishes.tsv`, which it
-is never taught, and how many statements of the lives it takes for wishes. What it says is a category, so
-`train_facts.py --only-pairs` comes after.
+`wishes_b`, short plain ones, was written after seeing what the others lacked, `wishes_c`, everyday talk and
+wishes taken back, German first, after a household's appointments were taken for wishes), from the plain
+statements and from the talks; no life teaches it. Printed: precision and recall on
+`tools/facts/held_wishes*.tsv`, which it is never taught, and how many statements of the lives it takes for
+wishes. What it says is a category, so `train_facts.py --only-pairs` comes after.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from shipping import Origin, ship_arrays
 from sklearn.linear_model import LogisticRegression
@@ -77,6 +79,11 @@ def fit_wishes(
     return Weights(names, weights[:, None], vector[:, None] if meaning else None, model.intercept_)
 
 
+def _likely(judge: Weights, rows: Sequence[Row]) -> NDArray[np.float64]:
+    likely: NDArray[np.float64] = 1 / (1 + np.exp(-judge.scores(rows)[:, 0]))
+    return likely
+
+
 def ship(
     lives: Sequence[Life],
     talks: Sequence[Life],
@@ -88,19 +95,19 @@ def ship(
     """Train the judge of standing wishes, print how it does on wishes never taught, and write it."""
     lists = sorted((HERE / "facts").glob("wishes_*.tsv"))
     listed = [row for path in lists for row in listed_wishes(path, embedder)]
-    held = listed_wishes(HERE / "facts" / "held_wishes.tsv", embedder)
+    held = {
+        path.stem: listed_wishes(path, embedder) for path in sorted((HERE / "facts").glob("held_wishes*.tsv"))
+    }
     spoken = [row for life in lives for row in life.rows]
     arrays: dict[str, Any] = {}
     for kind in ("meaning", "words"):
         judge = fit_wishes(listed, plain, talks, meaning=kind == "meaning")
-        wished, truth = (1 / (1 + np.exp(-judge.scores(held)[:, 0])), np.array([row.lasts for row in held]))
         for bar in (WISH, SURE_WISH):
-            found = wished >= bar
-            told = int((1 / (1 + np.exp(-judge.scores(spoken)[:, 0])) >= bar).sum())
-            print(
-                f"wishes never taught, by {kind}, from {bar}: P {truth[found].mean():.3f} "
-                f"R {found[truth].mean():.3f}; in lives {told} of {len(spoken)} statements"
-            )
+            told = int((_likely(judge, spoken) >= bar).sum())
+            print(f"by {kind}, from {bar}: in lives {told} of {len(spoken)} statements", flush=True)
+            for name, rows in held.items():
+                truth, found = np.array([row.lasts for row in rows]), _likely(judge, rows) >= bar
+                print(f"  {name}: P {truth[found].mean():.3f} R {found[truth].mean():.3f}", flush=True)
         large = np.abs(judge.weights).max(1) > 0.01
         names = [name for name, keeps in zip(judge.names, large, strict=True) if keeps]
         arrays[f"{kind}_signs"] = np.frombuffer("\n".join(names).encode(), np.uint8)

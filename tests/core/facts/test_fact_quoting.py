@@ -19,7 +19,7 @@ from episodic_agent.schemas.facts import Category
 
 ROOT = Path(__file__).parents[3]
 CASES = ROOT / "benchmarks" / "cases"
-WISHES = ROOT / "tools" / "facts" / "held_wishes.tsv"
+WISHES = sorted((ROOT / "tools" / "facts").glob("held_wishes*.tsv"))
 DENIED = [
     json.loads(line) for line in (CASES / "facts_denied.jsonl").read_text(encoding="utf-8").splitlines()
 ]
@@ -28,8 +28,9 @@ SISTER = "My sister Hannah is a nurse."
 RENT, RENT_NOW = "Our rent is 700 euros a month.", "Our rent is 720 euros a month now."
 
 
-def test_wishes_never_taught_are_told_from_what_only_looks_like_one() -> None:
-    with WISHES.open(encoding="utf-8") as file:
+@pytest.mark.parametrize("path", WISHES, ids=lambda path: path.stem)
+def test_wishes_never_taught_are_told_from_what_only_looks_like_one(path: Path) -> None:
+    with path.open(encoding="utf-8") as file:
         lines = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     found = [label == "+" for label, _, text in lines if wish(text) >= WISH]
     assert sum(found) / len(found) >= 0.78
@@ -164,6 +165,37 @@ def test_what_takes_the_place_of_something_ends_it_from_then_on() -> None:
     old, new = said_in_turn(RENT, RENT_NOW)
     assert (old.value, old.invalid_at, old.superseded_by) == (RENT, START + timedelta(days=10), new.id)
     assert (new.value, new.invalid_at, new.attribute) == (RENT_NOW, None, old.attribute)
+
+
+@pytest.mark.parametrize(
+    ("wished", "later"),
+    [
+        ("Please answer in metres, my tiler reads along.", "My tiler answered, 90 metres of skirting now."),
+        ("Keep it short, and no emojis please.", "Emojis are fine again, use them if you like."),
+        (
+            "Antworte bitte kurz und in Stichpunkten, ohne Emojis.",
+            "Keine Stichpunkte mehr, bitte ganze Sätze.",
+        ),
+    ],
+)
+def test_a_wish_is_ended_by_no_news_and_not_where_another_takes_back_a_part_of_it(
+    wished: str, later: str
+) -> None:
+    (wish_of_old, *_) = said_in_turn(wished, later)
+    assert (wish_of_old.value, wish_of_old.invalid_at) == (wished, None)
+
+
+def test_a_wish_is_ended_by_one_that_takes_it_back() -> None:
+    old, new = said_in_turn(
+        "Always answer in English please", "Please answer in German again, not in English"
+    )
+    assert (old.superseded_by, new.invalid_at) == (new.id, None)
+
+
+def test_news_and_a_wish_of_one_message_are_two_facts() -> None:
+    rate, wished = quoted("Our day rate is 960 euros. Please answer in English.")
+    assert (rate.value, wished.value) == ("Our day rate is 960 euros.", "Please answer in English.")
+    assert (rate.category is Category.GUIDELINE, wished.category) == (False, Category.GUIDELINE)
 
 
 def test_what_comes_late_is_ended_by_what_was_said_after_it() -> None:

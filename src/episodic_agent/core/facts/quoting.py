@@ -35,12 +35,14 @@ from episodic_agent.core.language import fold, tokens
 from episodic_agent.core.language.timewords import parse_time
 from episodic_agent.data import phrases
 from episodic_agent.schemas import Vector
-from episodic_agent.schemas.facts import Fact, FactCandidate, FactEvidence, Statement
+from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvidence, Statement
 
-VERSION: Final = "facts-6"
+VERSION: Final = "facts-7"
 LIKELY: Final = 0.5  # from which a statement is believed to last
 MAY_CHANGE: Final = 0.5  # from which words may tell of a change of others
 WORTH_A_DOUBT: Final = 0.25  # and from which one about what a person must not eat or has to take is
+SURELY_TAKEN_BACK: Final = 0.8  # from which a standing wish is ended,
+LIKE_A_WISH: Final = 0.15  # and by what is no less likely one itself: news of the same names are not
 WORTH_A_VECTOR: Final = 0.1  # by words alone: what lies below no vector lifts to a fact
 WISH_WORTH_A_VECTOR: Final = 0.2  # nor to a standing wish
 _NAMES: Final = 3  # terms that words have at least which say what others point to
@@ -59,6 +61,7 @@ _HARMED_BY: Final = (
     "過敏",
 )
 _SPACES: Final = re.compile(r"\s+")
+_PARTS: Final = re.compile(r"[,;.!?、，。；]\s*\w")  # something goes on behind a mark
 Meaning = Callable[[Sequence[str]], "Sequence[Vector] | None"]
 
 
@@ -270,9 +273,21 @@ def in_its_matter(quotation: Quotation, known: Sequence[KnownFact]) -> FactCandi
         there = JudgedStatement(fact.value, fact.evidence[-1].said_at, fact.category, other.vector)
         older, newer = (there, here) if there.at <= here.at else (here, there)
         chance = likelihood(older, newer, rivals)
-        if chance >= best:
+        if chance >= best and _may_take_back(older, newer, chance):
             best, likeliest = chance, fact
     return candidate if likeliest is None else _after_what_it_ends(candidate, likeliest.attribute, mine)
+
+
+def _may_take_back(older: JudgedStatement, newer: JudgedStatement, replaces: float) -> bool:
+    """Tell whether words that seem to end others do so, where the others are a standing wish.
+
+    Only a wish takes another back, and of one that has several parts perhaps not all: in doubt both are told,
+    the later one last.
+    """
+    if older.category is not Category.GUIDELINE:
+        return True
+    surely = replaces >= SURELY_TAKEN_BACK and wish(newer.text) >= LIKE_A_WISH
+    return surely and not _PARTS.search(older.text)
 
 
 def probability_of_change(older: KnownFact, newer: KnownFact) -> float:

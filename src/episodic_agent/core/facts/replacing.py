@@ -2,9 +2,10 @@
 
 Moved, changed, cancelled, corrected, put off: the later words name the same matter and another state of it. A
 weighed sum over features of the pair: what the two share, how alike they are built, words of change, how near
-they are beside other statements; the words that only the newer one has, that only the older one has and that
-both have; and both vectors. The weights (`data/facts/replacing.npz`, made by `tools/train_facts.py`) are of
-two judges: one for pairs with vectors, one for pairs without.
+they are beside other statements, whether they are wishes how to answer; the words that only the newer one
+has, that only the older one has and that both have; and both vectors. The weights
+(`data/facts/replacing.npz`, made by `tools/train_facts.py`) are of two judges: one for pairs with vectors,
+one for pairs without.
 """
 
 import re
@@ -18,7 +19,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from episodic_agent.core.facts.stating import signs
+from episodic_agent.core.facts.stating import signs, wish
 from episodic_agent.core.language import fold, tokens
 from episodic_agent.data import arrays
 from episodic_agent.schemas import Vector
@@ -51,7 +52,10 @@ class JudgedStatement:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A statement's terms, numbers and signs; its words in order, as a set, the places of each as bits."""
+    """A statement's terms, numbers and signs; its words in order, as a set, the places of each as bits.
+
+    `wish` is how likely it is a standing wish, by words: a wish is taken back by another, and by no news.
+    """
 
     terms: frozenset[str]
     numbers: frozenset[str]
@@ -59,6 +63,7 @@ class _Read:
     row: tuple[str, ...]
     words: frozenset[str]
     places: Mapping[str, int]
+    wish: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +101,9 @@ def features(
     row["other numbers of it"] = row["other numbers"] * row["overlap"]
     row |= {name: float(sign in form) for sign, name in _STATES.items()}
     row |= {name: float(sign in old_form) for sign, name in _BEFORE.items()}
+    row["wish"], row["before wish"] = after.wish, before.wish
+    row["wish of wish"] = after.wish * before.wish
+    row["none of wish"] = (1.0 - after.wish) * before.wish
     row["change of it"] = row["change"] * row["overlap"]
     row["negation of it"] = row["negation"] * row["overlap"]
     row |= _frame(before, after)
@@ -196,4 +204,5 @@ def _read(text: str) -> _Read:
         tuple(row),
         frozenset(row),
         places,
+        wish(text),
     )

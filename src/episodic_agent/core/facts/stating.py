@@ -38,7 +38,7 @@ from episodic_agent.schemas.facts import Category
 WEIGHTS: Final = "facts/stating.npz"
 WISHING: Final = "facts/wishing.npz"
 WISH: Final = 0.35  # from which a statement that lasts is a standing wish
-SURE_WISH: Final = 0.6  # and from which it lasts for that alone
+SURE_WISH: Final = 0.5  # and from which it lasts for that alone
 EMBEDDER: Final = "minilm-f32-1"  # the model whose vectors the judge knows
 KNOWN_EMBEDDERS: Final = (EMBEDDER, "minilm-int8-1")  # the same model in 8 bits: cosines of .997 to it
 CATEGORIES: Final = tuple(Category)
@@ -52,6 +52,7 @@ _LOWEST: Final = {"meaning": 0.32, "words": 0.363}
 _PULL: Final = 1.6  # log-odds for each of the share's
 _FRESH: Final = 0.6  # log-odds by which a statement of talk nobody has heard yet is believed sooner
 STATEMENTS: Final = 6  # of a long message, that a search or a context judges: all of them bring no more
+_ASKS, _WISHES, _STATES = "asks", "wishes", "states"  # what a sentence does
 _UNSPACED: Final = frozenset({"han", "kana", "thai"})
 _BEGINNING: Final = 2  # words that open a sentence
 _NUMBER: Final = re.compile(r"\d")
@@ -61,7 +62,6 @@ _MONEY: Final = re.compile(
 _TIME: Final = re.compile(r"\b\d{1,2}(?:[:.]\d{2}|\s?(?:am|pm|uhr|h)\b)|\d\s?[点时時시]", re.IGNORECASE)
 _CODE: Final = re.compile(r"`|[\w.]+\(\)|[{}<>]|\b\w+_\w+|\b\w+[./]\w+[./]\w+|--\w|==|=>|\b[0-9a-f]{7,40}\b")
 _QUOTED: Final = re.compile(r"[\"“”„«»「」『』]|(?:^|\s)>")
-_QUESTION: Final = re.compile(r"[?？؟]")
 _ASKED: Final = re.compile(r"[?？؟][\s\"'”’)»\u2600-\u27bf\U0001f300-\U0001faff]*$")
 _EMOJI: Final = re.compile(r"[\U0001f300-\U0001faff☀-➿]")
 _CAPITAL: Final = re.compile(r"(?<=[\w,;:] )[A-ZÀ-ÖØ-ÞА-Я][\w'’-]+")
@@ -189,7 +189,7 @@ def _chances(text: str, language: str | None) -> tuple[float, ...]:
 def parts_of(text: str, language: str | None = None) -> list[tuple[int, int]]:
     """Return the places of a message's statements: all of a short one, the sentences of a longer one.
 
-    What a short one states and what it asks are apart: a question beside it makes no statement less lasting.
+    What a short one states, asks and wishes are apart: a question beside it makes no statement less lasting.
 
     >>> parts_of("I'm vegetarian. And allergic to walnuts.")
     [(0, 40)]
@@ -197,12 +197,9 @@ def parts_of(text: str, language: str | None = None) -> list[tuple[int, int]]:
     [(0, 40), (41, 57)]
     """
     stripped = text.strip()
-    start = text.find(stripped)
     if not stripped or len(text) > LONGEST:
         return []
     short = len(stripped) <= SHORT and "\n\n" not in stripped
-    if short and not _QUESTION.search(stripped):
-        return [(start, start + len(stripped))]
     places = []
     at = 0
     for sentence in sentences(text, language):
@@ -213,14 +210,25 @@ def parts_of(text: str, language: str | None = None) -> list[tuple[int, int]]:
 
 
 def _together(text: str, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the sentences of a short message as its statements: what is asked apart from what is stated."""
+    """Return the sentences of a short message as its statements: what is asked or wished apart from the rest.
+
+    "The rate is 960 euros. Please answer in English." is news, which other news may end, and a wish, which
+    they may not.
+    """
+    if len(places) == 1:
+        return list(places)
     result: list[tuple[int, int]] = []
-    stated = False
-    for asked, some in groupby(places, key=lambda place: bool(_ASKED.search(text[slice(*place)]))):
-        row = list(some)
-        result += row if asked else [(row[0][0], row[-1][1])]
-        stated = stated or not asked
-    return result if stated else [(places[0][0], places[-1][1])]
+    kinds = [_kind_of(text[slice(*place)]) for place in places]
+    for kind, some in groupby(zip(kinds, places, strict=True), key=lambda one: one[0]):
+        row = [place for _, place in some]
+        result += row if kind == _ASKS else [(row[0][0], row[-1][1])]
+    return [(places[0][0], places[-1][1])] if all(kind == _ASKS for kind in kinds) else result
+
+
+def _kind_of(sentence: str) -> str:
+    if _ASKED.search(sentence):
+        return _ASKS
+    return _WISHES if wish(sentence) >= SURE_WISH else _STATES
 
 
 def is_person(actor: str) -> bool:
