@@ -38,7 +38,7 @@ from episodic_agent.schemas.facts import Category
 WEIGHTS: Final = "facts/stating.npz"
 WISHING: Final = "facts/wishing.npz"
 WISH: Final = 0.35  # from which a statement that lasts is a standing wish
-SURE_WISH: Final = 0.5  # and from which it lasts for that alone
+SURE_WISH: Final = 0.6  # and from which it lasts for that alone
 EMBEDDER: Final = "minilm-f32-1"  # the model whose vectors the judge knows
 KNOWN_EMBEDDERS: Final = (EMBEDDER, "minilm-int8-1")  # the same model in 8 bits: cosines of .997 to it
 CATEGORIES: Final = tuple(Category)
