@@ -74,12 +74,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """Let the collector pass over thousands of tests that live as long as the process: no garbage is there.
 
-    Nor are the lines of the modules kept that doctests were collected from: each doctest would ask again
-    whether any of those files has changed.
+    And let it look seldom: every 700 objects, as it would, cost a tenth of a test's time. Nor are the lines of
+    the modules kept that doctests were collected from: each doctest would ask again whether any of those files
+    has changed.
     """
     gc.enable()
     gc.collect()
     gc.freeze()
+    gc.set_threshold(200_000, 20, 20)
     linecache.clearcache()
 
 

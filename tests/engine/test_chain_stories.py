@@ -96,7 +96,7 @@ def _held(story: Story) -> list[str]:
     return [parent for parent in story.after.values() if parent is not None]
 
 
-@pytest.mark.parametrize("name", FAST)
+@pytest.mark.parametrize("name", [FAST[0], *(pytest.param(n, marks=pytest.mark.slow) for n in FAST[1:])])
 def test_a_story_is_chained_as_a_reader_chains_it(name: str, url: str) -> None:
     (story,) = named(name)
     with opened(url) as (memory, clock):

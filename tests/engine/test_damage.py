@@ -29,7 +29,8 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for user in USERS:
             memory.user(user).add(diary())
         memory.user("ana").add(
-            [{"role": "user", "content": f"line {n} " + "ä long story " * 40} for n in range(300)],
+            # told by the assistant: of what a person states each line would be held against all others
+            [{"role": "assistant", "content": f"line {n} " + "ä long story " * 40} for n in range(300)],
             thread="long",
         )
         memory.user("ana").flush()
@@ -89,7 +90,9 @@ def spoil_pages(path: Path, texts: Iterator[str] | list[str]) -> None:
     """Overwrite the pages on which texts stand."""
     content = bytearray(path.read_bytes())
     for text in texts:
-        start = content.index(f"user{text}".encode()) // PAGE * PAGE  # the actor stands before it in its row
+        start = (
+            content.index(f"assistant{text}".encode()) // PAGE * PAGE
+        )  # the actor stands before it in its row
         content[start : start + PAGE] = b"\xa5" * PAGE
     path.write_bytes(content)
 

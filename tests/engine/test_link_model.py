@@ -160,6 +160,7 @@ def test_a_refusal_keeps_its_numbers_and_who_gave_it(opened: Opened) -> None:
     assert refused.detail["llm"]["prompt"] == CHOICE_VERSION  # type: ignore[index, call-overload]
 
 
+@pytest.mark.slow
 def test_the_end_links_nothing_the_model_was_not_shown_where_it_cannot_be_asked(
     opened: Opened, clock: Clock
 ) -> None:

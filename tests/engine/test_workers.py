@@ -184,7 +184,7 @@ def test_workers_killed_again_and_again_do_everything_once(
     torment_counting(crew(), store, url, kills=10, at=named)
 
 
-@pytest.mark.parametrize("renewals", [1, 2])
+@pytest.mark.parametrize("renewals", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_worker_killed_right_after_a_renewal_leaves_its_work_to_the_next(
     crew: Callable[[], Crew], store: Store, url: str, renewals: int
 ) -> None:
@@ -208,6 +208,7 @@ def written(path: Path) -> int:
     raise AssertionError("the child never came so far")
 
 
+@pytest.mark.slow
 def test_a_paused_worker_whose_job_another_did_cannot_commit(
     crew: Callable[[], Crew], store: Store, url: str, tmp_path: Path
 ) -> None:

@@ -264,6 +264,7 @@ def process(database: Path, *arguments: str) -> "subprocess.Popen[str]":
     )
 
 
+@pytest.mark.slow
 def test_readings_come_by_standard_input(database: Path, run: Run, walk: Path) -> None:
     with process(database, "--sensor", "stdin:", "--json") as running:
         out, err = running.communicate(walk.read_text().rstrip("\n"), timeout=60)

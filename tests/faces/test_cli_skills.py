@@ -59,6 +59,7 @@ def test_a_memory_without_skills_says_when_there_will_be_some(run: Run) -> None:
     assert json.loads(run("skills", "--json").out) == {"skills": []}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("learned")
 def test_the_list_and_the_reason_say_the_same_of_confidence(run: Run) -> None:
     """Months later: idle time is taken off, and both numbers are told with what lies between them."""

@@ -222,7 +222,9 @@ def test_a_question_is_answered_with_what_proves_it(client: TestClient) -> None:
     assert "Lisbon" in context["text"]
 
 
-@pytest.mark.parametrize("path", ["episodes", "episodes/recent", "threads"])
+@pytest.mark.parametrize(
+    "path", ["episodes", *(pytest.param(p, marks=pytest.mark.slow) for p in ("episodes/recent", "threads"))]
+)
 def test_pages_hold_every_item_once_while_others_are_added(client: TestClient, path: str) -> None:
     furnish(client)
     before = items(client, path, limit=200)
