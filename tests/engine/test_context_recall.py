@@ -380,7 +380,7 @@ def test_of_a_time_nobody_spoke_in_nothing_is_told_and_a_note_says_so(diary: Mem
     assert context.notes == ("nothing was said from 2024-04-20 00:00 to 2024-04-21 00:00 UTC",)
 
 
-@pytest.mark.parametrize("days", [1, 12])
+@pytest.mark.parametrize("days", [1, pytest.param(12, marks=pytest.mark.slow)])
 def test_how_to_answer_is_told_with_every_message_however_much_was_said_since(
     open_memory: OpenMemory, days: int
 ) -> None:

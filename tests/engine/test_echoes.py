@@ -279,7 +279,7 @@ def test_history_repeats_nothing_that_was_recalled_here(
 
 # --- the loop ------------------------------------------------------------------------------------------------
 
-TURNS = 200
+TURNS = 100
 FEW = 15
 
 

@@ -186,6 +186,7 @@ def test_an_erased_user_leaves_only_a_receipt(opened: OpenMemory, clock: Clock, 
     assert ana.stats().observations == 1
 
 
+@pytest.mark.slow
 def test_a_skill_is_learned_again_without_the_erased_turn(opened: OpenMemory, clock: Clock, url: str) -> None:
     memory = opened()
     secret = learn(memory, clock)

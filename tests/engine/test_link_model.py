@@ -121,6 +121,7 @@ def test_a_choice_shows_so_many_candidates_and_no_more(opened: Opened) -> None:
     assert len(shown(model.calls[-1][1])) == MOST_OPTIONS
 
 
+@pytest.mark.slow
 def test_what_the_model_refuses_and_what_ranks_below_is_not_linked_by_the_algorithm(
     opened: Opened, clock: Clock, tmp_path: Path
 ) -> None:

@@ -299,6 +299,7 @@ def test_undo_restores_everything_to_the_byte(open_memory: OpenMemory, began: st
     assert_sound(memory)
 
 
+@pytest.mark.slow
 def test_undo_goes_back_one_generation_each_time(memory: Memory) -> None:
     mine(memory).add(CHAT)
     states = [exported(memory)]
@@ -434,7 +435,7 @@ def test_after_its_undo_a_resegment_leaves_no_trace(
 
 
 @pytest.mark.slow
-@settings(max_examples=40, **QUIETLY)
+@settings(max_examples=25, **QUIETLY)
 @given(
     st.sampled_from(POLICIES),
     st.lists(HAPPENS, max_size=12),

@@ -262,12 +262,6 @@ def chats(tmp_path_factory: pytest.TempPathFactory) -> str:
     return beginnings(tmp_path_factory.mktemp("chat"), 40)
 
 
-@pytest.fixture(scope="module")
-def short(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Their beginnings alone."""
-    return beginnings(tmp_path_factory.mktemp("short"), 16)
-
-
 def beginnings(folder: Path, lines: int) -> str:
     path = folder / "chats.jsonl"
     with path.open("w", encoding="utf-8") as file:
@@ -329,18 +323,6 @@ def torment_memory(crew: Crew, url: str, file: str, policy: str, users: Sequence
     held = {user: episodes_of(store, Scope(user)) for user in users}
     store.close()
     return held
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
-def test_what_killed_workers_leave_is_what_a_memory_makes_undisturbed(
-    crew: Callable[[], Crew], url: str, tmp_path: Path, short: str
-) -> None:
-    targets = undisturbed(tmp_path, short, "seed-001")
-    tormented = crew()
-    held = torment_memory(tormented, url, short, "seed-001", ["ana"])
-    assert held == {"ana": targets}
-    assert tormented.kills > 0
 
 
 @pytest.mark.slow

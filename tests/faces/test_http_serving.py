@@ -383,7 +383,7 @@ def test_processes_end_with_the_one_that_began_them() -> None:
 @pytest.mark.slow
 def test_kills_of_workers_and_servers_lose_and_double_nothing() -> None:
 
-    figures = soak(20.0)
+    figures = soak(10.0)
     wrong = {name: figures[name] for name in ("lost", "doubled", "disordered", "unknown", "dead_jobs")}
     assert wrong == dict.fromkeys(wrong, 0)
     assert figures["kills"] > 0
