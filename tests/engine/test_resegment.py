@@ -14,7 +14,7 @@ from uuid import UUID
 import pytest
 from builders.chats import BREAD, CELLO, LISBON, TAP, Clock, diary, mine, say, talk
 from builders.embedders import TopicEmbedder, Unreliable
-from builders.examples import share
+from builders.examples import first, share
 from builders.faulty import FaultyStore
 from conftest import OpenMemory
 from engine.test_invariants import (
@@ -481,13 +481,7 @@ def pieces(messages: Sequence[dict[str, Any]], seed: int) -> list[list[dict[str,
     return [list(messages[a:b]) for a, b in pairwise(cuts)]
 
 
-@pytest.mark.parametrize(
-    "policy",
-    [
-        *(pytest.param(p, marks=pytest.mark.slow) for p in ("default?threshold=0.7", "default?max_length=6")),
-        THREES,
-    ],
-)
+@pytest.mark.parametrize("policy", first(1, [THREES, "default?threshold=0.7", "default?max_length=6"]))
 def test_the_thread_goes_on_alike_however_batched_and_restarted(
     open_memory: OpenMemory, tmp_path: Path, policy: str
 ) -> None:
