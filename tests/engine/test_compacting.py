@@ -545,7 +545,8 @@ def test_parts_and_their_words_are_exported(open_memory: OpenMemory, clock: Cloc
     assert errors(copy) == []
 
 
-@pytest.mark.parametrize("mended", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("mended", [False, True])
 def test_a_thread_from_before_there_were_parts_gets_them(
     open_memory: OpenMemory, database: Path, mended: bool
 ) -> None:

@@ -125,6 +125,7 @@ def test_it_is_recalled_in_the_tenth_message_of_a_thread_and_on_a_chosen_one_too
     assert "allergic to walnuts" in chosen.text
 
 
+@pytest.mark.slow
 def test_the_pair_that_was_meant_is_told_not_the_last_ones(memory: Memory) -> None:
     asked = [("How much does the clutch cost?", "The garage said 900 euros.")]
     talk(memory, 1, *asked, *[(f"The roof has {n} tiles", "Noted.") for n in range(100, 140)])

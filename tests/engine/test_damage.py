@@ -142,6 +142,7 @@ def test_a_text_that_changed_is_saved_as_it_reads_and_named(run: Run, path: Path
     assert run("doctor", "--repair", db=salvaged(path)).code == 0
 
 
+@pytest.mark.slow
 def test_facts_of_words_that_changed_are_read_again_from_what_is_there(run: Run, path: Path) -> None:
     def quoted(of: Path) -> list[str]:
         with Memory.open(of, embedder="none", policy="seed-001", clock=Clock()) as memory:
@@ -159,6 +160,7 @@ def test_facts_of_words_that_changed_are_read_again_from_what_is_there(run: Run,
     assert quoted(salvaged(path)) == [fact.replace("cello", "cell\ufffd") for fact in before]
 
 
+@pytest.mark.slow
 def test_a_thread_whose_rows_are_lost_is_saved_under_another_name(run: Run, path: Path) -> None:
     with apsw.Connection(str(path)) as db:
         db.execute("PRAGMA foreign_keys = OFF; DELETE FROM thread; DELETE FROM frame; DELETE FROM scope")

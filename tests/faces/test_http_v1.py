@@ -243,6 +243,7 @@ def test_pages_hold_every_item_once_while_others_are_added(client: TestClient, p
     assert {item[name] for item in before} <= set(ids)
 
 
+@pytest.mark.slow
 def test_a_cursor_is_of_its_list_alone(client: TestClient) -> None:
     furnish(client)
     cursor = client.get(f"{ANA}/episodes", params={"limit": 1}).json()["next"]
@@ -338,6 +339,7 @@ def test_names_may_hold_slashes_and_any_script(client: TestClient) -> None:
     assert client.get("/v1/users/%ff/stats").status_code == 400
 
 
+@pytest.mark.slow
 def test_what_is_known_already_is_not_sent_again(client: TestClient) -> None:
     furnish(client)
     first = client.get(f"{ANA}/threads/move")
