@@ -51,11 +51,12 @@ SHOWN = [block for page in PAGES for block in blocks_of(page, "console")]
 
 
 def is_long(block: Block) -> bool:
-    """Tell whether a block takes seconds; those of the first page are run by every suite."""
+    """Tell whether the slow suite alone runs a block: it takes seconds, or is of the inside; none of the first page."""
     if block.page.name == "README.md":
         return False
     return (
-        " serve " in block.text
+        block.page in INTERNALS
+        or " serve " in block.text
         or len(re.findall(r"^\s*(?:\w+=\$\()?episodic ", block.text, re.MULTILINE)) > MANY
     )
 
