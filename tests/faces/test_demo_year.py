@@ -160,8 +160,7 @@ def test_what_strength_suppressed_is_counted_and_named_the_wanted_one_first() ->
 @pytest.mark.slow
 def test_a_year_leaves_a_report_and_a_picture(tmp_path: Path) -> None:
     folder = tmp_path / "year"
-    # the last quarter of the year tells nothing that the months before do not
-    main(["--embedder", "hashing", "demo", "--year", "--days", "270", "--output", str(folder)])
+    main(["--embedder", "hashing", "demo", "--year", "--output", str(folder)])
     report = json.loads((folder / "year.json").read_text(encoding="utf-8"))
     assert (folder / "year.png").read_bytes().startswith(b"\x89PNG")
     assert (folder / "year.md").read_text(encoding="utf-8").startswith("# A year")
