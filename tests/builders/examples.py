@@ -1,7 +1,6 @@
 """How many examples a property is tried on: all in the slow suite, an eighth of them in the fast one."""
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -14,11 +13,9 @@ settings.register_profile("full", max_examples=FULL, deadline=None)
 settings.register_profile(FAST, max_examples=FULL // 8, deadline=None)
 
 
-def first(count: int, values: Iterable[Any]) -> Iterator[Any]:
-    """Yield values of a parameter; behind the first `count` of them come those for the slow suite alone."""
-    rest = iter(values)
-    yield from islice(rest, count)
-    yield from (pytest.param(value, marks=pytest.mark.slow) for value in rest)
+def first(count: int, values: Sequence[Any]) -> list[Any]:
+    """Return values of a parameter; behind the first `count` of them come those for the slow suite alone."""
+    return [*values[:count], *(pytest.param(value, marks=pytest.mark.slow) for value in values[count:])]
 
 
 def share(full: int) -> int:
