@@ -56,7 +56,7 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave to the slow suite what proves on a server again what a file proves, but for a share of each module.
+    """Leave to the slow suite what proves on a server again what a file proves, but for a share of large modules.
 
     What the stores themselves do (`tests/stores`) is tried on both in the fast suite.
     """
@@ -66,20 +66,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
         )
         if parameters.get("url") == "postgres" and STORES not in item.path.parents:
+            seen[item.path] += 1
             if seen[item.path] % EVERY:
                 item.add_marker(pytest.mark.slow)
-            seen[item.path] += 1
 
 
 def pytest_collection_finish() -> None:
     """Let the collector pass over thousands of tests that live as long as the process: no garbage is there.
 
-    Nor are the lines of the modules kept that doctests were collected from: each doctest would ask again
-    whether any of those files has changed.
+    And let it look seldom: every 700 objects, as it would, cost a tenth of a test's time. Nor are the lines of
+    the modules kept that doctests were collected from: each doctest would ask again whether any of those files
+    has changed.
     """
     gc.enable()
     gc.collect()
     gc.freeze()
+    gc.set_threshold(200_000, 20, 20)
     linecache.clearcache()
 
 

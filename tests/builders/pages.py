@@ -77,13 +77,21 @@ def environment(home: Path, model_server: str) -> dict[str, str]:
     return {**inherited, "PATH": path, "HOME": str(home), "EPISODIC_EMBEDDER": "hashing", **served}
 
 
-def run_block(block: Block, folder: Path, model_server: str) -> subprocess.CompletedProcess[str]:
-    """Run one block by itself in a folder; what it left running in the background is ended."""
+def run_block(
+    block: Block, folder: Path, model_server: str, commands: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run one block by itself in a folder; what it left running in the background is ended.
+
+    Commands that lie in a folder `commands` are taken before those that are installed.
+    """
+    around = environment(folder, model_server)
+    if commands is not None:
+        around["PATH"] = f"{commands}{os.pathsep}{around['PATH']}"
     script = block.text.replace(PORT, str(free_port()))
     shell = ["bash", "-euo", "pipefail", "-c", script]
     command = shell if block.language == "bash" else [sys.executable, "-c", script]
     running = subprocess.Popen(
-        command, cwd=folder, env=environment(folder, model_server), text=True, start_new_session=True,
+        command, cwd=folder, env=around, text=True, start_new_session=True,
         stdin=subprocess.DEVNULL, stdout=(folder / ".out").open("w"), stderr=(folder / ".err").open("w"),
     )  # fmt: skip
     try:

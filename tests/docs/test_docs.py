@@ -32,6 +32,7 @@ from command_reference import reference
 import episodic_agent
 from benchmarks import lives
 from benchmarks.lives import KillServer
+from docs import command_child
 from episodic_agent import UserMemory
 from episodic_agent.faces.cli.main import SHARED, cli
 from episodic_agent.schemas import Json
@@ -50,11 +51,12 @@ SHOWN = [block for page in PAGES for block in blocks_of(page, "console")]
 
 
 def is_long(block: Block) -> bool:
-    """Tell whether a block takes seconds; those of the first page are run by every suite."""
+    """Tell whether the slow suite alone runs a block: it takes seconds, or is of the inside; none of the first page."""
     if block.page.name == "README.md":
         return False
     return (
-        " serve " in block.text
+        block.page in INTERNALS
+        or " serve " in block.text
         or len(re.findall(r"^\s*(?:\w+=\$\()?episodic ", block.text, re.MULTILINE)) > MANY
     )
 
@@ -74,6 +76,12 @@ def model_server() -> Iterator[str]:
 def imported() -> Iterator[KillServer]:
     with lives.serving("docs.block_child", plan="run", die={"seconds": SECONDS}) as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with command_child.serving(tmp_path_factory.mktemp("commands")) as folder:
+        yield folder
 
 
 def assert_it_runs(server: KillServer, block: Block, folder: Path, model_server: str) -> None:
@@ -96,14 +104,16 @@ def assert_it_runs(server: KillServer, block: Block, folder: Path, model_server:
     "block", [pytest.param(b, marks=pytest.mark.slow if is_long(b) else (), id=b.name) for b in BLOCKS]
 )
 def test_a_block_runs_by_itself(
-    block: Block, tmp_path: Path, model_server: str, imported: KillServer
+    block: Block, tmp_path: Path, model_server: str, imported: KillServer, request: pytest.FixtureRequest
 ) -> None:
+    """Short blocks start the command that is installed; the many commands of long ones are forks of one."""
     if block.language == "python":
         assert_it_runs(imported, block, tmp_path, model_server)
         return
     if "curl" in block.text and shutil.which("curl") is None:
         pytest.skip("curl is not here: the block was not run")
-    done = run_block(block, tmp_path, model_server)
+    commands = request.getfixturevalue("commands") if is_long(block) else None
+    done = run_block(block, tmp_path, model_server, commands)
     assert done.returncode == 0, done.stdout + done.stderr
     if " serve " in block.text:  # what a page asks a server is answered, and with no problem
         assert '"problem' not in done.stdout
@@ -117,6 +127,16 @@ def test_a_block_of_python_that_fails_is_noticed(
     block = Block(DOCS / "none.md", 1, "python", "", text)
     with pytest.raises(AssertionError):
         assert_it_runs(imported, block, tmp_path, model_server)
+
+
+@pytest.mark.slow
+def test_a_block_of_commands_that_fails_is_noticed(tmp_path: Path, model_server: str, commands: Path) -> None:
+    block = Block(
+        DOCS / "none.md", 1, "bash", "", "episodic add hello --user ana\nepisodic tea\nepisodic stats"
+    )
+    done = run_block(block, tmp_path, model_server, commands)
+    assert (done.returncode, "tea" in done.stderr) == (2, True)
+    assert done.stdout.count("\n") == 1
 
 
 def test_a_block_is_marked_only_with_what_runs_it_elsewhere() -> None:

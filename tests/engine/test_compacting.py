@@ -528,6 +528,7 @@ def test_parts_stay_through_a_resegmentation_and_its_undo(open_memory: OpenMemor
     assert errors(memory) == []
 
 
+@pytest.mark.slow
 def test_parts_and_their_words_are_exported(open_memory: OpenMemory, clock: Clock, tmp_path: Path) -> None:
     memory = open_memory()
     mine(memory).add(turns(120))
@@ -544,6 +545,7 @@ def test_parts_and_their_words_are_exported(open_memory: OpenMemory, clock: Cloc
     assert errors(copy) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mended", [False, True])
 def test_a_thread_from_before_there_were_parts_gets_them(
     open_memory: OpenMemory, database: Path, mended: bool

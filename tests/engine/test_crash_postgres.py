@@ -40,14 +40,19 @@ def server() -> Iterator[KillServer]:
         yield started
 
 
-@pytest.fixture
-def short(tmp_path: Path) -> str:
-    return write_chat(tmp_path, SHORT)
+@pytest.fixture(scope="module")
+def short(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return write_chat(tmp_path_factory.mktemp("chat"), SHORT)
 
 
-@pytest.fixture
-def whole(tmp_path: Path) -> str:
-    return write_chat(tmp_path)
+@pytest.fixture(scope="module")
+def half(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return write_chat(tmp_path_factory.mktemp("chat"), 42)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return write_chat(tmp_path_factory.mktemp("chat"))
 
 
 def without_ids(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,10 +93,10 @@ def test_killed_anywhere_it_ends_as_an_undisturbed_file(
 @pytest.mark.slow
 @pytest.mark.parametrize(("point", "policy"), list(zip(faults.POINTS, cycle(POLICIES), strict=False)))
 def test_killed_at_a_point_again_and_again_it_ends_as_an_undisturbed_file(
-    server: KillServer, postgres_url: str, tmp_path: Path, whole: str, policy: str, point: str
+    server: KillServer, postgres_url: str, tmp_path: Path, half: str, policy: str, point: str
 ) -> None:
-    targets = undisturbed(server, tmp_path, whole, policy)
-    story = Story(server, postgres_url, whole, policy, batches=batches_of(whole, random.Random(point), 12))
+    targets = undisturbed(server, tmp_path, half, policy)
+    story = Story(server, postgres_url, half, policy, batches=batches_of(half, random.Random(point), 12))
     walk(story, point)
     assert story.end() == targets
     assert story.kills >= 2

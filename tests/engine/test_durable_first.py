@@ -70,6 +70,7 @@ def test_open_words_are_found_before_their_vectors(opened: Opened) -> None:
     assert (hit.state, "cello" in hit.evidence[0].observation.text) == ("open", True)
 
 
+@pytest.mark.slow
 def test_what_follows_later_is_what_would_have_come_at_once(
     opened: Opened, database: Any, clock: Clock
 ) -> None:
@@ -110,6 +111,7 @@ def test_a_process_that_ends_while_it_embeds_gives_the_rest_to_the_next(
     assert sum(count for count, _ in cuts(with_rest)) == 16
 
 
+@pytest.mark.slow
 def test_a_message_of_a_megabyte_is_kept_without_being_cut_into_windows(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -279,8 +279,8 @@ def test_history_repeats_nothing_that_was_recalled_here(
 
 # --- the loop ------------------------------------------------------------------------------------------------
 
-TURNS = 200
-FEW = 30
+TURNS = 100
+FEW = 15
 
 
 def loop(memory: Memory, clock: Clock, turns: int = TURNS) -> None:

@@ -152,6 +152,7 @@ def test_a_model_that_never_answers_readably_is_not_asked_for_ever(
     assert mine(memory).stats().waiting_jobs == 0
 
 
+@pytest.mark.slow
 def test_answers_that_never_fit_cost_a_few_calls_however_many_episodes_close(
     open_memory: OpenMemory, clock: Clock
 ) -> None:

@@ -111,6 +111,7 @@ def test_the_beginning_of_a_life_has_what_was_labelled_needed_and_asked_by_then(
     assert read_lives(path, 99) == read_lives(path)
 
 
+@pytest.mark.slow
 def test_what_changed_is_looked_up_at_the_end_in_the_words_of_what_was_so(tmp_path: Path) -> None:
     said = [
         *LIFE["messages"],

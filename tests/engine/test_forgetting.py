@@ -132,6 +132,7 @@ def test_nothing_of_an_erased_observation_comes_back(opened: OpenMemory, clock: 
         mine(memory).erase(observation=again[0].id)
 
 
+@pytest.mark.slow
 def test_an_erased_episode_goes_with_its_row(opened: OpenMemory, clock: Clock, url: str) -> None:
     memory = opened()
     live(memory, clock)
@@ -186,6 +187,7 @@ def test_an_erased_user_leaves_only_a_receipt(opened: OpenMemory, clock: Clock, 
     assert ana.stats().observations == 1
 
 
+@pytest.mark.slow
 def test_a_skill_is_learned_again_without_the_erased_turn(opened: OpenMemory, clock: Clock, url: str) -> None:
     memory = opened()
     secret = learn(memory, clock)
@@ -231,6 +233,7 @@ def test_places_and_things_of_an_agent_go_with_its_steps(opened: OpenMemory, url
     assert sound(memory) == []
 
 
+@pytest.mark.slow
 def test_a_thread_from_before_there_were_parts_is_forgotten_all_the_same(
     open_memory: OpenMemory, clock: Clock, database: Path
 ) -> None:
@@ -319,6 +322,7 @@ def test_exactly_one_thing_is_named(memory: Memory) -> None:
         memory.user("nobody").erase(everything=True)
 
 
+@pytest.mark.slow
 def test_another_process_shows_nothing_of_it_either(opened: OpenMemory, clock: Clock) -> None:
     memory, other = opened(), opened()
     secret = live(memory, clock)
@@ -360,6 +364,7 @@ def test_an_export_of_before_brings_nothing_back(
         assert mine(copy).import_file(new).added == 0
 
 
+@pytest.mark.slow
 def test_a_reader_that_holds_the_log_leaves_the_receipt_pending(
     open_memory: OpenMemory, clock: Clock, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -376,6 +381,7 @@ def test_a_reader_that_holds_the_log_leaves_the_receipt_pending(
     assert SAID.encode() not in database.read_bytes()
 
 
+@pytest.mark.slow
 def test_without_a_sweep_the_receipt_waits_for_upkeep(opened: OpenMemory, clock: Clock, url: str) -> None:
     memory = opened()
     secret = live(memory, clock)

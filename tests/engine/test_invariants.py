@@ -523,7 +523,7 @@ def test_every_invariant_holds_after_any_program(program: Sequence[Any], policy:
 
 
 @pytest.mark.slow
-@settings(max_examples=40, **QUIETLY)
+@settings(max_examples=25, **QUIETLY)
 @given(
     st.lists(OPERATIONS, min_size=8, max_size=30),
     st.sampled_from((*POLICIES, *STEP_POLICIES)),

@@ -79,7 +79,7 @@ def test_every_invariant_holds_with_sessions_in_between(
 
 
 @pytest.mark.slow
-@settings(max_examples=30, **QUIETLY)
+@settings(max_examples=20, **QUIETLY)
 @given(
     st.lists(PROGRAMS, min_size=8, max_size=30), st.sampled_from((*POLICIES, *STEP_POLICIES)), st.booleans()
 )

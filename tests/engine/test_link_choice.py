@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from builders.chats import Clock, mine
 from builders.commands import Run
+from builders.examples import first
 from conftest import OpenMemory
 
 from episodic_agent import Memory
@@ -169,7 +170,7 @@ def context(memory: Memory, minute: float, text: str = "What now?") -> str:
     return mine(memory).context(text, channel="sms", at=TEN + timedelta(minutes=minute)).text
 
 
-@pytest.mark.parametrize("link_policy", ["default", "seed-002"])
+@pytest.mark.parametrize("link_policy", first(1, ["default", "seed-002"]))
 @pytest.mark.parametrize(
     "denial", ["That's not what I meant", "Das meinte ich nicht", "No me refiero a eso", "我不是这个意思"]
 )

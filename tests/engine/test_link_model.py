@@ -121,6 +121,7 @@ def test_a_choice_shows_so_many_candidates_and_no_more(opened: Opened) -> None:
     assert len(shown(model.calls[-1][1])) == MOST_OPTIONS
 
 
+@pytest.mark.slow
 def test_what_the_model_refuses_and_what_ranks_below_is_not_linked_by_the_algorithm(
     opened: Opened, clock: Clock, tmp_path: Path
 ) -> None:
@@ -160,6 +161,7 @@ def test_a_refusal_keeps_its_numbers_and_who_gave_it(opened: Opened) -> None:
     assert refused.detail["llm"]["prompt"] == CHOICE_VERSION  # type: ignore[index, call-overload]
 
 
+@pytest.mark.slow
 def test_the_end_links_nothing_the_model_was_not_shown_where_it_cannot_be_asked(
     opened: Opened, clock: Clock
 ) -> None:

@@ -26,6 +26,7 @@ def memory_of(messages: list[tuple[int, int]]) -> Memory:
     return memory
 
 
+@pytest.mark.slow
 @settings(max_examples=share(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(messages=MESSAGES, limit=st.integers(1, 12))
 def test_few_episodes_are_the_first_of_all(messages: list[tuple[int, int]], limit: int) -> None:

@@ -15,6 +15,7 @@ import pytest
 from builders.chats import BREAD, CELLO, LISBON, TAP, Clock, mine, talk
 from builders.examples import share
 from builders.pasts import answers, differing
+from builders.places import server_when_slow
 from conftest import OpenMemory
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -118,6 +119,7 @@ def life(open_memory: OpenMemory, url: str) -> Life:
     return Life(mine(open_memory(path=url, clock=clock, policy="default")), clock)
 
 
+@server_when_slow
 def test_half_a_life_asked_later_is_the_half_that_was_lived(life: Life) -> None:
     for name in ("tap", "trip", "cello"):
         life.talk(name, "sms")

@@ -309,7 +309,7 @@ def told_to(
     return results, len(model.calls)
 
 
-@pytest.mark.parametrize("count", [64, 65, *(pytest.param(n, marks=pytest.mark.slow) for n in (256, 257))])
+@pytest.mark.parametrize("count", [65, *(pytest.param(n, marks=pytest.mark.slow) for n in (64, 256, 257))])
 def test_one_by_one_in_one_add_and_in_one_file_ask_and_cut_alike(
     open_memory: OpenMemory, tmp_path: Path, count: int
 ) -> None:

@@ -187,6 +187,7 @@ def stages_asked(model: ScriptedModel) -> set[str]:
     return {stage for stage, _ in model.calls}
 
 
+@pytest.mark.slow
 def test_who_reads_the_whole_is_asked_about_no_single_gap(open_memory: OpenMemory, tmp_path: Path) -> None:
     wide = "default?band=2"  # in which gaps of this talk lie
     one, other = (ScriptedModel(respond=answer(CUT)) for _ in range(2))

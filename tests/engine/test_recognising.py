@@ -140,7 +140,8 @@ def test_the_same_words_at_another_ones_time_are_no_repetition(ana: UserMemory, 
 # --- several exports of one chat in one import ----------------------------------------------------------
 
 
-@pytest.mark.parametrize("many", [0, 700])  # of 700 the first file is not stored yet when the next is named
+# of 700 the first file is not stored yet when the next is named
+@pytest.mark.parametrize("many", [0, pytest.param(700, marks=pytest.mark.slow)])
 def test_two_exports_of_one_chat_in_a_folder_are_what_they_are_one_after_the_other(
     ana: UserMemory, tmp_path: Path, many: int
 ) -> None:

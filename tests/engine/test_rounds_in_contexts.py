@@ -2,12 +2,14 @@
 
 from datetime import timedelta
 
+import pytest
 from builders.chats import Clock, mine
 from builders.robots import COFFEE, EIGHT, REQUEST, coffee
 
 from episodic_agent import Memory
 
 
+@pytest.mark.slow
 def test_of_twenty_rounds_the_newest_is_told_under_the_name_that_search_shows(
     memory: Memory, clock: Clock
 ) -> None:

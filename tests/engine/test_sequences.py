@@ -42,7 +42,7 @@ def tell(memory: Memory, number: int, text: str, thread: str | None = None) -> N
     mine(memory).flush(thread=name)
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
 def month(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     """Thirty days of one episode each, twelve of them about a memory leak; the newest is about bread.
 

@@ -59,13 +59,13 @@ def test_what_a_crashing_server_leaves_is_what_a_file_holds_undisturbed(server: 
 @pytest.mark.slow
 def test_a_server_that_crashes_again_and_again_loses_and_doubles_nothing(server: Server) -> None:
     def enough(blows: Mapping[str, int]) -> bool:
-        return sum(blows.values()) >= 25 and all(blows.get(name, 0) >= 3 for name in siege.BLOWS)
+        return sum(blows.values()) >= 16 and all(blows.get(name, 0) >= 2 for name in siege.BLOWS)
 
     result = siege.besiege(server, "postgres", enough, mortal=False, pace=(0.1, 1.5), seed=1)
     assert_sound(result)
-    assert result["kills"] >= 25
+    assert result["kills"] >= 16
     # How many calls a blow interrupts is luck; that most blows interrupted one is what makes this a trial.
-    assert result["calls_repeated"] >= 12
+    assert result["calls_repeated"] >= 8
     assert result["outages_waited_out"] > 0
     assert result["workers_lives"] == 2
 
@@ -73,11 +73,11 @@ def test_a_server_that_crashes_again_and_again_loses_and_doubles_nothing(server:
 @pytest.mark.slow
 def test_writers_workers_and_server_killed_by_turns_lose_and_double_nothing(server: Server) -> None:
     def enough(kills: Mapping[str, int]) -> bool:
-        return sum(kills.values()) >= 60 and sum(kills.get(name, 0) for name in siege.WHOLE) >= 5
+        return sum(kills.values()) >= 36 and sum(kills.get(name, 0) for name in siege.WHOLE) >= 3
 
     result = siege.besiege(server, "postgres", enough, mortal=True, seed=3)
     assert_sound(result)
-    assert result["kills"] >= 60
+    assert result["kills"] >= 36
 
 
 def test_a_server_that_goes_away_while_a_store_is_opened_is_unavailable_and_not_wrong() -> None:

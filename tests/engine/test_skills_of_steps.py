@@ -43,6 +43,7 @@ def test_what_is_done_on_many_days_becomes_a_skill_called_by_the_request(
     assert "What has worked before" in told
 
 
+@pytest.mark.slow
 def test_unasked_it_is_called_by_all_it_does_and_names_keep_their_capitals(
     memory: Memory, clock: Clock
 ) -> None:

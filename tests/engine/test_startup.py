@@ -91,10 +91,10 @@ def test_opening_a_memory_loads_few_modules_and_no_arrays(database: Path) -> Non
 
 @pytest.mark.parametrize(
     "command",
-    ["recent", "facts list", "config"]
+    ["recent"]
     + [
         pytest.param(one, marks=pytest.mark.slow)
-        for one in ("threads", "episodes", "stats", "link list", "skills")
+        for one in ("facts list", "config", "threads", "episodes", "stats", "link list", "skills")
     ],
 )
 def test_a_command_that_embeds_nothing_loads_what_it_lists(database: Path, command: str) -> None:

@@ -144,7 +144,7 @@ def test_both_segment_again_go_on_and_undo_alike(twins: Twins) -> None:
     "back",
     [
         pytest.param(False, id="file to server", marks=pytest.mark.slow),
-        pytest.param(True, id="server to file"),
+        pytest.param(True, id="server to file", marks=pytest.mark.slow),
     ],
 )
 def test_a_memory_moves_to_the_other_store_and_back_without_loss(

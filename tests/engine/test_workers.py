@@ -184,7 +184,7 @@ def test_workers_killed_again_and_again_do_everything_once(
     torment_counting(crew(), store, url, kills=10, at=named)
 
 
-@pytest.mark.parametrize("renewals", [1, 2])
+@pytest.mark.parametrize("renewals", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_worker_killed_right_after_a_renewal_leaves_its_work_to_the_next(
     crew: Callable[[], Crew], store: Store, url: str, renewals: int
 ) -> None:
@@ -208,6 +208,7 @@ def written(path: Path) -> int:
     raise AssertionError("the child never came so far")
 
 
+@pytest.mark.slow
 def test_a_paused_worker_whose_job_another_did_cannot_commit(
     crew: Callable[[], Crew], store: Store, url: str, tmp_path: Path
 ) -> None:
@@ -259,12 +260,6 @@ def test_poison_kills_a_bounded_number_of_workers_and_no_innocent_job(
 def chats(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The conversations the project ships, short enough that no question is answered by the fallback."""
     return beginnings(tmp_path_factory.mktemp("chat"), 40)
-
-
-@pytest.fixture(scope="module")
-def short(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Their beginnings alone."""
-    return beginnings(tmp_path_factory.mktemp("short"), 16)
 
 
 def beginnings(folder: Path, lines: int) -> str:
@@ -328,18 +323,6 @@ def torment_memory(crew: Crew, url: str, file: str, policy: str, users: Sequence
     held = {user: episodes_of(store, Scope(user)) for user in users}
     store.close()
     return held
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
-def test_what_killed_workers_leave_is_what_a_memory_makes_undisturbed(
-    crew: Callable[[], Crew], url: str, tmp_path: Path, short: str
-) -> None:
-    targets = undisturbed(tmp_path, short, "seed-001")
-    tormented = crew()
-    held = torment_memory(tormented, url, short, "seed-001", ["ana"])
-    assert held == {"ana": targets}
-    assert tormented.kills > 0
 
 
 @pytest.mark.slow

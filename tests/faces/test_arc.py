@@ -69,6 +69,7 @@ def test_the_picture_is_the_same_every_time_and_tells_titles_days_and_links(tmp_
         assert expected in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "sure", "expected"),
     [

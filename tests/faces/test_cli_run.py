@@ -264,6 +264,7 @@ def process(database: Path, *arguments: str) -> "subprocess.Popen[str]":
     )
 
 
+@pytest.mark.slow
 def test_readings_come_by_standard_input(database: Path, run: Run, walk: Path) -> None:
     with process(database, "--sensor", "stdin:", "--json") as running:
         out, err = running.communicate(walk.read_text().rstrip("\n"), timeout=60)
@@ -428,7 +429,8 @@ def test_a_terminated_run_closes_what_came_and_says_by_its_code_what_ended_it(
     assert (episode["observations"], episode["reason"]) == (2, "end_of_stream")
 
 
-@pytest.mark.parametrize("next_command", [pytest.param("upkeep", marks=pytest.mark.slow), "run"])
+@pytest.mark.slow
+@pytest.mark.parametrize("next_command", ["upkeep", "run"])
 def test_what_a_killed_run_left_open_is_closed_by_whoever_comes_next(
     database: Path, run: Run, walk: Path, next_command: str
 ) -> None:

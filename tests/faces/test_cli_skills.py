@@ -2,24 +2,27 @@
 
 import json
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from builders.assistants import TEN, weather
-from builders.chats import mine
+from builders.chats import Clock, mine
 from builders.commands import Run
+from conftest import After
 
 from episodic_agent import Memory
 
 NAME = "What's the weather in … on Thursday?"
 
 
+def fifteen_days(memory: Memory, clock: Clock) -> None:
+    clock.now = TEN + timedelta(days=15)
+    mine(memory).add([m for day in range(15) for m in weather(day)], thread="desk")
+    mine(memory).flush()
+
+
 @pytest.fixture
-def learned(database: Path) -> None:
-    moment = TEN + timedelta(days=15)
-    with Memory.open(database, embedder="hashing", policy="seed-001", clock=lambda: moment) as memory:
-        mine(memory).add([m for day in range(15) for m in weather(day)], thread="desk")
-        mine(memory).flush()
+def learned(after: After) -> None:
+    after(fifteen_days)
 
 
 @pytest.mark.usefixtures("learned")
@@ -59,6 +62,7 @@ def test_a_memory_without_skills_says_when_there_will_be_some(run: Run) -> None:
     assert json.loads(run("skills", "--json").out) == {"skills": []}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("learned")
 def test_the_list_and_the_reason_say_the_same_of_confidence(run: Run) -> None:
     """Months later: idle time is taken off, and both numbers are told with what lies between them."""

@@ -153,6 +153,7 @@ def test_a_person_reads_who_did_what_and_narrows_it(page: Any, opened: Callable[
     assert "mcp" in {one["by"]["face"] for one in entries}
 
 
+@pytest.mark.slow
 def test_a_bar_of_the_timeline_has_the_colour_of_its_thread_in_the_lists(page: Any) -> None:
     colours = "all => all.map(one => getComputedStyle(one).backgroundColor)"
     page.goto(f"{MAYA}/threads")
@@ -171,6 +172,7 @@ def test_a_bar_of_the_timeline_has_the_colour_of_its_thread_in_the_lists(page: A
     assert set(every) & set(drawn) == dots
 
 
+@pytest.mark.slow
 def test_who_did_what_is_read_on_a_phone_without_moving_it(chromium: Any, url: str) -> None:
     context = chromium.new_context(base_url=url, viewport=PHONE)
     seen = context.new_page()

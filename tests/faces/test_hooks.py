@@ -4,7 +4,8 @@ import io
 import json
 import os
 import stat
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from builders.commands import Outcome, Run
 
 from episodic_agent import Memory
+from episodic_agent.faces.hooks import running
 from episodic_agent.faces.hooks.agents import AGENTS
 from episodic_agent.faces.hooks.events import project_of, read_event
 from episodic_agent.faces.hooks.spool import Spool
@@ -21,6 +23,7 @@ RECORDED = Path(__file__).parents[1] / "data" / "hooks"
 PROMPT = "The login test is flaky because the clock is mocked in the wrong place"
 THEIRS = '{"model": "opus",\n "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}}'
 Hook = Callable[..., Outcome]
+DETACH = running.detach  # what starts a process; most tests note the command instead
 
 
 @pytest.fixture(autouse=True)
@@ -33,8 +36,16 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.fixture(autouse=True)
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[str]]:
+    """Note what a hook would start beside the agent: a process for each event is a second of work."""
+    commands: list[Sequence[str]] = []
+    monkeypatch.setattr(running, "detach", commands.append)
+    return commands
+
+
 @pytest.fixture
-def hook(run: Run, monkeypatch: pytest.MonkeyPatch) -> Hook:
+def hook(run: Run, begun: list[Sequence[str]], monkeypatch: pytest.MonkeyPatch) -> Hook:
     """Run a hook as an agent does, its JSON on standard input, and keep what then waits."""
 
     def called(event: dict[str, Any] | str, agent: str = "claude-code", *, kind: str = "Stop") -> Outcome:
@@ -42,6 +53,9 @@ def hook(run: Run, monkeypatch: pytest.MonkeyPatch) -> Hook:
         name = kind if isinstance(event, str) else event["hook_event_name"]
         monkeypatch.setattr("sys.stdin", stdin(text))
         outcome = run("hooks", "run", name, "--agent", agent, "--user", "ana")
+        for command in begun:
+            assert run(*command).code == 0
+        begun.clear()
         assert run("hooks", "keep", "--user", "ana").code == 0
         return outcome
 
@@ -120,6 +134,18 @@ def test_a_session_is_kept_once_and_the_next_one_is_told_of_it(
     assert answer["hookEventName"] == "UserPromptSubmit"
     assert "clock" in answer["additionalContext"]
     assert set(answer) == {"hookEventName", "additionalContext"}  # Codex refuses what it does not know
+
+
+def test_a_hook_starts_a_process_that_keeps_what_waits(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "detach", DETACH)
+    monkeypatch.setattr("sys.stdin", stdin(json.dumps(recorded("claude-code", tmp_path)[1])))
+    assert run("hooks", "run", "UserPromptSubmit", "--user", "ana").code == 0
+    deadline = time.monotonic() + 60
+    while [*tmp_path.glob("cache/hooks/*/*.json")] and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert run("stats", "--user", "ana", "--json").json["observations"] == 1
 
 
 @pytest.mark.slow

@@ -55,6 +55,7 @@ def test_more_keys_than_have_a_place_are_counted_too(tmp_path: Path, monkeypatch
     shared.close()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="one process serves")
 def test_a_process_that_dies_with_the_file_in_its_hand_holds_up_nobody(tmp_path: Path) -> None:
     path, now = tmp_path / "allowances", monotonic()

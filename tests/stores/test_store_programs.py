@@ -444,7 +444,7 @@ quick = settings(
 )
 quick_on_a_server = settings(quick, max_examples=share(6))
 long = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-long_on_a_server = settings(long, max_examples=25)
+long_on_a_server = settings(long, max_examples=15)
 long_programs = st.lists(blocks, min_size=5, max_size=25).map(lambda program: [opening, *program])
 
 

@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from typing import Final
 
@@ -23,7 +24,7 @@ class Migration:
     @property
     def checksum(self) -> str:
         """Return the SHA-256 of the script, whatever line ends it was checked out with."""
-        return hashlib.sha256(self.script.replace("\r\n", "\n").encode()).hexdigest()
+        return _checksum(self.script)
 
     @property
     def entry(self) -> tuple[int, str, str]:
@@ -31,8 +32,17 @@ class Migration:
         return self.version, self.name, self.checksum
 
 
+@cache
+def _checksum(script: str) -> str:
+    return hashlib.sha256(script.replace("\r\n", "\n").encode()).hexdigest()
+
+
+@cache
 def read_migrations(package: str) -> tuple[Migration, ...]:
-    """Read the migrations in the folder `migrations` of a store's package, oldest first."""
+    """Read the migrations in the folder `migrations` of a store's package, oldest first; once in a process.
+
+    A fifth of the time of opening a file was theirs.
+    """
     result = []
     for entry in files(package).joinpath("migrations").iterdir():
         if match := _FILE_NAME.fullmatch(entry.name):
