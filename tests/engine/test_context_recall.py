@@ -414,7 +414,6 @@ def test_what_was_said_at_the_time_a_question_names_is_worth_most(memory: Memory
         "I told him on Sunday.",
         "Should we talk on Sunday?",
         "I'll write to them tomorrow",
-        "What do I have on Sunday?",
         "The movers come on Sunday",
     ],
 )

@@ -23,6 +23,7 @@ MOST_WORDS, MOST_NUMBERS, MOST_FILES = 60, 40, 20
 CODE = {
     "core/facts/*.py": "the grammar of facts: rules and slots, to be replaced as a whole",
     "core/language/timewords.py": "the grammar of times: its words stand in its rules",
+    "core/language/coming.py": "the grammar of days to come: patterns around lists of words",
     "core/recall/order.py": "the grammar of order: its number words stand in its rules",
     "core/prompts/*.py": "a prompt stands beside what reads its answer",
     "core/ingest/item.py": "the names that fields of foreign formats have",

@@ -9,7 +9,8 @@
 4. The script decides how a text is cut; a declared language decides stems and stop words of its own script
    alone.
 5. No clock: what "last week" is depends on the moment given (`timewords.py`; parts of a day are in
-   `dayparts.py`); a query is read in a tenth of a millisecond, in two where it names such a part.
+   `dayparts.py`, days to come in `coming.py`); a query is read in a tenth of a millisecond, in two where it
+   names such a part.
 6. Signs nobody sees are shown to people as escapes, written into JSON as escapes, and taken out for models
    (`signs.py`).
 

@@ -171,7 +171,7 @@ def date_terms(query: TimeQuery) -> list[str]:
         else:
             months = (last.year - start.year) * 12 + last.month - start.month
             for number in range(min(months, 23) + 1):
-                moment = _add_months(_floor(start, "month"), number)
+                moment = add_months(_floor(start, "month"), number)
                 terms[f"{moment.year}-{moment.month:02}"] = None
     return list(terms)
 
@@ -194,9 +194,9 @@ def parse_time(query: str, now: datetime, utc_offset: timedelta | None = None) -
     """
     offset = utc_offset or timedelta()
     local = now.astimezone(UTC) + offset
-    text = asked = _normal(query)
+    text = asked = normal(query)
     results: list[_Stretch] = []
-    for pattern, read in _rules():
+    for pattern, read in calendar_rules():
         text = _take(pattern, read, text, local, results)
     results.sort(key=lambda item: item[0])
     days = [item for item in results if item[2].kind == "day"]
@@ -269,7 +269,7 @@ def _take(
     return text
 
 
-def _normal(query: str) -> str:
+def normal(query: str) -> str:
     """Fold case and accents, keeping signs and the distances between words."""
     return re.sub(r"\w+", lambda match: fold(match.group()), query)
 
@@ -340,7 +340,8 @@ def _floor(moment: datetime, unit: Unit) -> datetime:
     return day
 
 
-def _add_months(moment: datetime, count: int) -> datetime:
+def add_months(moment: datetime, count: int) -> datetime:
+    """Return a moment so many months later, on the last day of a month that is too short."""
     number = moment.year * 12 + moment.month - 1 + count
     year, month = divmod(number, 12)
     day = min(moment.day, monthrange(year, month + 1)[1])
@@ -356,18 +357,18 @@ def _unit_range(start: datetime, unit: Unit) -> TimeRange:
         "weekend": 2 * _DAY,
     }
     if unit == "month":
-        return TimeRange(start, _add_months(start, 1), unit)
+        return TimeRange(start, add_months(start, 1), unit)
     if unit == "year":
-        return TimeRange(start, _add_months(start, 12), unit)
+        return TimeRange(start, add_months(start, 12), unit)
     return TimeRange(start, start + lengths.get(unit, _DAY), unit)
 
 
 def _relative(local: datetime, unit: Unit, count: int) -> TimeRange:
     """Return the calendar unit `count` units from the current one."""
     if unit == "month":
-        return _unit_range(_add_months(_floor(local, "month"), count), unit)
+        return _unit_range(add_months(_floor(local, "month"), count), unit)
     if unit == "year":
-        return _unit_range(_add_months(_floor(local, "year"), 12 * count), unit)
+        return _unit_range(add_months(_floor(local, "year"), 12 * count), unit)
     return _unit_range(_floor(local, unit) + timedelta(days=count * _DAYS_OF[unit]), unit)
 
 
@@ -438,9 +439,9 @@ def _read_month_name(match: re.Match[str], local: datetime) -> TimeRange | None:
         return None
     start = _latest(local, _MONTH[name], None)
     if lead == "last" and (start.year, start.month) == (local.year, local.month):
-        start = _add_months(start, -12)
+        start = add_months(start, -12)
     if lead == "next":
-        start = _add_months(start, 12)
+        start = add_months(start, 12)
     return _part_of(_unit_range(start, "month"), lead)
 
 
@@ -498,9 +499,9 @@ def _read_season(match: re.Match[str], local: datetime) -> TimeRange | None:
         start = datetime(int(match["year"]), month, 1, tzinfo=UTC)
     else:
         start = _latest(local, month, None)
-        if match["which"] == "last" and _add_months(start, 3) > local:
-            start = _add_months(start, -12)
-    return TimeRange(start, _add_months(start, 3), "season")
+        if match["which"] == "last" and add_months(start, 3) > local:
+            start = add_months(start, -12)
+    return TimeRange(start, add_months(start, 3), "season")
 
 
 def _read_week_of(match: re.Match[str], local: datetime) -> TimeRange | None:
@@ -573,7 +574,7 @@ _FU: Final = _any(_FOREIGN_UNITS)
 
 
 @lru_cache(maxsize=1)
-def _rules() -> tuple[_Rule, ...]:
+def calendar_rules() -> tuple[_Rule, ...]:
     """Compile the rules, in the order in which they may read a text, when first used (20 ms)."""
     return tuple((re.compile(pattern, re.VERBOSE), read) for pattern, read in _RULES)
 

@@ -1,16 +1,16 @@
 """The pure half of recall: reading the query, scoring, fusing, confidence.
 
 `query` reads a question (terms, phrases, people, times, places, order); `alone` tells whether it asks for
-nothing else; `bm25` scores words; `fusion` joins
-the four legs with speaker, time, place and strength; `diversity` lets near-duplicates give way; `confidence`
-says whether the question is answered here at all; `policies` names the ways to recall. `seed` is policy
-`seed-003`.
+nothing else; `due` what it asks of days to come, and what was said of them; `bm25` scores words; `fusion`
+joins the four legs with speaker, time, place and strength; `diversity` lets near-duplicates give way;
+`confidence` says whether the question is answered here at all; `policies` names the ways to recall. `seed` is
+policy `seed-003`.
 
 **Rules of the room.**
 1. Scores are fused, not ranks: each leg is divided by its best value within the query.
 2. Strength is a bounded prior: age takes at most 30 % of a score.
 3. Time, place and order are preferences; filters are the caller's, applied before. Only where nothing else is
-   asked (`alone`) a place, or the time at which something was said, is one.
+   asked (`alone`, `due`) a place, the time at which something was said, or days to come are one.
 4. The threshold is asked of the calibrated confidence, never of a fused score (I5). What names a place or a
    time proves nothing.
 5. Arrays over some hundred candidates; equal scores are ordered by id, so that both stores answer alike.
@@ -54,13 +54,14 @@ if TYPE_CHECKING:
         strength_prior,
         time_match,
         trust,
+        with_due,
         with_replaced,
         with_second,
         with_statements,
     )
     from episodic_agent.core.recall.order import Order, order_match, read_order
     from episodic_agent.core.recall.policies import RECALL_2026_12, RECALL_2027_01, RecallPolicy
-    from episodic_agent.core.recall.query import Query, analyse
+    from episodic_agent.core.recall.query import Query, analyse, looking_ahead
     from episodic_agent.core.recall.seed import reciprocal_ranks, seed_003
     from episodic_agent.core.recall.weights import DEFAULT_WEIGHTS, WEIGHTS_2026_12, FusionWeights
 else:
@@ -76,11 +77,11 @@ else:
             "diversity": "NEAR_DUPLICATE diversify newest_outputs",
             "fusion": (
                 "Fused fuse fuse_episodes measured_share strangers_cosine strength_prior time_match trust "
-                "with_replaced with_second with_statements"
+                "with_due with_replaced with_second with_statements"
             ),
             "order": "Order order_match read_order",
             "policies": "RECALL_2026_12 RECALL_2027_01 RecallPolicy",
-            "query": "Query analyse",
+            "query": "Query analyse looking_ahead",
             "seed": "reciprocal_ranks seed_003",
             "weights": "DEFAULT_WEIGHTS WEIGHTS_2026_12 FusionWeights",
         },
@@ -112,6 +113,7 @@ __all__ = [
     "fuse_episodes",
     "idf",
     "kept_terms",
+    "looking_ahead",
     "measured_share",
     "newest_outputs",
     "no_episodes",
@@ -128,6 +130,7 @@ __all__ = [
     "term_weight",
     "time_match",
     "trust",
+    "with_due",
     "with_replaced",
     "with_second",
     "with_statements",

@@ -189,6 +189,20 @@ def with_replaced(fused: Fused, pairs: Sequence[tuple[int, Sequence[int]]], ids:
     return _finish({**fused.legs, "replaced": behind - summed}, _reached(fused), ids)
 
 
+def with_due(fused: Fused, due: FloatArray, ids: Sequence[str], weights: FusionWeights) -> Fused:
+    """Return a fused result in which what was said of the days to come that are asked about stands higher.
+
+    >>> first = Fused(np.array([0.5, 0.4]), np.array([0, 1]), {"lexical": np.array([0.5, 0.4])})
+    >>> with_due(first, np.array([0.0, 1.0]), ["a", "b"], DEFAULT_WEIGHTS).order.tolist()
+    [1, 0]
+    """
+    if not due.any():
+        return fused
+    greatest = float(np.add.reduce(list(fused.legs.values())).max())
+    legs = {**fused.legs, "due": weights.due * greatest * due}
+    return _finish(legs, _reached(fused) * (1.0 + weights.due), ids)
+
+
 def _reached(fused: Fused) -> float:
     """Return what the sum of the legs was divided by."""
     best = float(fused.scores.max(initial=0.0))

@@ -7,7 +7,7 @@ names become "you" in the text that is embedded, and the turn's speaker is compa
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -18,6 +18,7 @@ from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
 from episodic_agent.core.language.stopwords import stop_words
 from episodic_agent.core.language.timewords import TimeQuery, date_terms, date_words, parse_time
 from episodic_agent.core.recall.alone import asks_nothing_else, asks_what_was_said
+from episodic_agent.core.recall.due import DaysAsked, days_asked
 from episodic_agent.core.recall.order import Order, read_order
 from episodic_agent.core.recall.places import Named, read_places
 
@@ -76,7 +77,8 @@ class Query:
     nothing here holds was never mentioned; `written` are they as they stand in the question. `anonymous`:
     only roles spoke, so one of them may be the asker's. `places` are the keys of known places named,
     `place_terms` the terms that name them (no `content`), and `place_alone` says that nothing else is
-    asked but perhaps a time; `said_alone`, nothing but what was said at its times.
+    asked but perhaps a time; `said_alone`, nothing but what was said at its times. `ahead` are days to come
+    that it asks about (`looking_ahead`).
     """
 
     text: str
@@ -97,6 +99,7 @@ class Query:
     place_terms: tuple[str, ...] = ()
     place_alone: bool = False
     said_alone: bool = False
+    ahead: DaysAsked | None = None
 
 
 def analyse(
@@ -173,6 +176,25 @@ def asked_terms(text: str, language: str | None = None) -> list[str]:
     silent = stop_words().get(guess_language(text, least=_FEWEST), frozenset())
     empty = {term for word in words(text) if word in silent for term in tokens(word, language)}
     return [term for term in terms if term not in empty] or terms
+
+
+def looking_ahead(query: Query, now: datetime, utc_offset: timedelta | None) -> Query:
+    """Return a query with the days to come that it asks about: its Friday is not the last one then.
+
+    >>> from datetime import UTC
+    >>> monday = datetime(2024, 3, 18, tzinfo=UTC)
+    >>> found = looking_ahead(analyse("What's on on Friday?", [], monday), monday, None)
+    >>> [day.isoformat() for day in found.ahead.days], found.time.ranges
+    (['2024-03-22'], ())
+    """
+    asked = None if query.said_alone or query.place_alone else days_asked(query.text, now, utc_offset)
+    if asked is None:
+        return query
+    running = tuple(part for part in query.time.ranges if part.end > now)
+    time = TimeQuery(running, asks=query.time.asks, utc_offset=query.time.utc_offset)
+    over = {*date_terms(query.time)} - {*date_terms(time)}
+    terms = tuple(term for term in query.terms if term not in over)
+    return replace(query, ahead=asked, time=time, terms=terms)
 
 
 def _parts(text: str, language: str | None) -> tuple[tuple[str, ...], ...]:

@@ -20,9 +20,10 @@ class FusionWeights:
     LifeBench +.001, with half weight for particles +.008). `speaker`, `time`, `place`, `phrase`, `part` (one
     of several questions asked at once), `order` (the last time, the first time), `length` (a text that can
     hold an answer), `summary` and `second` (shared with the first hits) are added at a full match; `states`
-    (somebody states what lasts) by its likelihood, in proportion to the whole. For
-    episodes: `more` for further observations (halved for each), `own` for the episode's own text and vector,
-    `thread` for the thread's other episodes, `floor` of the strength prior.
+    (somebody states what lasts) by its likelihood, in proportion to the whole; `due` (said of days to come
+    that are asked about) as a share of the best. For episodes: `more` for further observations (halved for
+    each), `own` for the episode's own text and vector, `thread` for the thread's other episodes, `floor` of
+    the strength prior.
     """
 
     dense: float = 0.5
@@ -42,6 +43,7 @@ class FusionWeights:
     summary: float = 0.05
     second: float = 0.2
     states: float = 0.3
+    due: float = 0.3
     more: float = 0.2
     own: float = 0.2
     thread: float = 0.05

@@ -17,7 +17,8 @@ last day.
 6. What is hidden is not told, nor is a link that something spoke against. A link that is uncertain is told as
    possible.
 7. The same memory and the same message give the same text.
-8. Of a message that asks for nothing but what was said at a time, the default form tells that time alone.
+8. Of a message that asks for nothing but what was said at a time, or is due on a day to come, the default
+   form tells that time, or what was said of that day, alone.
 
 **To add** a kind of line, let `assemble` know it with its share of the budget, read it here with its sources,
 and quote it through `core/context/quoting.py`.

@@ -34,12 +34,14 @@ from episodic_agent.core.language.timewords import parse_time
 from episodic_agent.core.recall import kept_terms, term_weight
 from episodic_agent.core.recall.alone import QUESTION_MARKS, asks, looks_back
 from episodic_agent.core.recall.bm25 import K1, B
+from episodic_agent.core.recall.due import days_asked
 from episodic_agent.core.recall.query import Query, asked_terms
 from episodic_agent.core.threads import is_reply
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.recall.concluding import conclusions
+from episodic_agent.engine.recall.due import due_refs
 from episodic_agent.engine.recall.gathering import SearchBounds, within
-from episodic_agent.engine.recall.times import in_its_time, silence, span, zone_of_writer
+from episodic_agent.engine.recall.times import in_its_time, nothing_due, silence, span, zone_of_writer
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import OBSERVATIONS, Refs, Transaction, ref_of, split_ref
 from episodic_agent.schemas import Kind, Observation, Thread, Vector
@@ -60,6 +62,7 @@ _ANSWERED: Final = 16  # requests, the likeliest to be told, whose answers are l
 _FIGURE: Final = re.compile(r"\d")
 _LONGEST_QUESTION: Final = 400  # characters: what is longer asks for no time alone, and would cost more
 _AT_TIME: Final = 1.5  # log-odds that having been said at the time a question names adds
+_DUE: Final = 1.5  # log-odds that being said of the days to come that it asks about adds
 _LINKED, _MAYBE, _CHOSEN = 0.7, 0.3, 1.0  # log-odds that a link adds
 Floats = npt.NDArray[np.float64]
 
@@ -87,15 +90,21 @@ class Situation:
 
 @dataclass(frozen=True, slots=True)
 class AskedTime:
-    """A time that a message asks about, and what is shown of it; `alone`: nothing else is asked for."""
+    """A time that a message asks about, and what is shown of it; `alone`: nothing else is asked for.
+
+    `due` tells that the time is to come: shown is what was said of it, whenever that was.
+    """
 
     query: Query
     refs: Refs
     alone: bool
     silence: str = ""
+    due: bool = False
 
     def holds(self, at: datetime) -> bool:
         """Tell whether a moment lies between the ends of that time."""
+        if self.due:
+            return False
         since, until = span(self.query)
         return since <= at < until
 
@@ -103,29 +112,47 @@ class AskedTime:
 def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibility) -> Situation:
     """Return what a message is said into with the time it asks about, where it asks about one.
 
-    It asks what was said then, or about what is over: when an appointment is to be, its day tells little of
-    when it was spoken of.
+    It asks what was said then, or about what is over, or what is due on days to come: when an appointment is
+    to be, its day tells little of when it was spoken of.
     """
     text = now.text
-    if len(text) > _LONGEST_QUESTION or not parse_time(text, now.at).ranges or not asks(text):
+    if len(text) > _LONGEST_QUESTION:
         return now
-    analyse = partial(ranking.analyse, text, tuple(tx.observations.actors()), language=deps.language)
+    over = asks(text) and bool(parse_time(text, now.at).ranges)
+    if not over and days_asked(text, now.at) is None:
+        return now
+    actors = tuple(tx.observations.actors())
+    analyse = partial(ranking.analyse, text, actors, language=deps.language)
     last = tx.observations.last_at()
     writer = None if last is None else zone_of_writer(tx, last)
-    query = in_its_time(lambda at, zone: analyse(at, utc_offset=zone), now.at, last, writer)
-    if not query.time.ranges or not (query.said_alone or looks_back(text)):
+
+    def read(at: datetime, zone: timedelta | None) -> Query:
+        return ranking.looking_ahead(analyse(at, utc_offset=zone), at, zone)
+
+    query = in_its_time(read, now.at, last, writer)
+    if query.ahead is not None:
+        refs = _of_before(due_refs(tx, query.ahead, now.at, visibility), now)
+        quiet = query.ahead.alone and not len(refs)
+        note = nothing_due(query.ahead.days, drawn=visibility.drawn) if quiet else ""
+        return replace(now, when=AskedTime(query, refs, query.ahead.alone, note, due=True))
+    if not over or not query.time.ranges or not (query.said_alone or looks_back(text)):
         return now
     since, until = span(query)
     if since > now.at:
         return now
     refs = within(tx, SearchBounds(since, min(until, now.at + timedelta.resolution)))
-    refs = refs[[split_ref(ref)[0] != now.number or split_ref(ref)[1] < now.end for ref in refs.tolist()]]
-    refs = visibility.shown(refs)
+    refs = visibility.shown(_of_before(refs, now))
     quiet = query.said_alone and not len(refs)
     note = silence(since, until, drawn=visibility.drawn) if quiet else ""
     if len(refs) > MOST_TIMED:  # of a long time something of every part of it
         refs = refs[np.linspace(0, len(refs) - 1, MOST_TIMED).astype(np.int64)]
     return replace(now, when=AskedTime(query, refs, query.said_alone, note))
+
+
+def _of_before(refs: Refs, now: Situation) -> Refs:
+    """Return references without what stands behind the message in its own thread."""
+    keep = [split_ref(ref)[0] != now.number or split_ref(ref)[1] < now.end for ref in refs.tolist()]
+    return refs[np.array(keep, np.bool_)]
 
 
 def situation(
@@ -195,7 +222,7 @@ def gathered(
     if policy == RIVALS:
         first = np.argsort(-worths, kind="stable")[:READ_AGAIN]
         worths[first] += statement_worth(vectors=legs.vectors) * states([texts[row] for row in first])
-    worths = _timed(worths, now.when, texts)
+    worths = _timed(worths, now.when, texts, order)
     added = dict(linked) if policy != RIVALS else {}  # there a link is one of the features
     several = len(people(now, texts)) >= SEVERAL
     quotes = [
@@ -223,7 +250,9 @@ def gathered(
     return _answered(quotes, ends), stored | {ref: item for ref, _, item in ends}
 
 
-def _timed(worths: Floats, when: AskedTime | None, texts: Sequence[Observation]) -> Floats:
+def _timed(
+    worths: Floats, when: AskedTime | None, texts: Sequence[Observation], refs: Sequence[int]
+) -> Floats:
     """Let what was said at the time a message asks about stand first; all of it, where nothing else is asked.
 
     Then its worth is its place alone, above every bar: how well it answers to "what did we talk about" tells
@@ -235,6 +264,8 @@ def _timed(worths: Floats, when: AskedTime | None, texts: Sequence[Observation])
         places = np.empty(len(worths))
         places[np.argsort(-worths.round(6), kind="stable")] = np.arange(len(worths))
         return 1.0 - places / len(worths)
+    if when.due:
+        return worths + _DUE * np.isin(refs, when.refs)
     at = np.array([item.at.timestamp() for item in texts])
     return worths + _AT_TIME * ranking.time_match(when.query.time, at)
 

@@ -119,10 +119,12 @@ class Gatherer:
         visibility: Visibility | None = None,
         fades: bool = True,
         former: FormerQuery | None = None,
+        due: Refs | None = None,
     ) -> None:
         """Take `calibration` to bring every cosine that is weighed to the default embedder's scale.
 
-        `former` is the query for documents that have no vector of the embedder yet.
+        `former` is the query for documents that have no vector of the embedder yet; `due` are what was said
+        of the days to come that it asks about: they are candidates whatever they say.
 
         Without a `visibility` nothing is left out; `fades` False takes every episode to be as on its first
         day.
@@ -135,6 +137,7 @@ class Gatherer:
         self._vector = vector
         self._embedder = embedder
         self._former = former
+        self._due = due
         self._visits = [stay for place in query.places for stay in tx.threads.visits(place=place)]
         self._legs = {kind: self._leg(kind) for kind in (OBSERVATIONS, EPISODES)}
 
@@ -236,6 +239,7 @@ class Gatherer:
         dense = self.best_shown(self.best_vectors, OBSERVATIONS, PER_LEG)
         seeds = np.concatenate([lexical[:NEAR], dense[:NEAR]])
         there = [self._best_of(self._there())] if self._query.places else []
+        there += [] if self._due is None else [self._due]
         chosen: Refs = np.unique(np.concatenate([lexical, dense, seeds - 1, seeds + 1, *there]))
         return self._uncovered(chosen.astype(np.int64))
 

@@ -38,11 +38,12 @@ from episodic_agent.engine.arguments import (
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.episodes.listing import full_episodes
 from episodic_agent.engine.recall import whereabouts
+from episodic_agent.engine.recall.due import due_refs
 from episodic_agent.engine.recall.facts import answering, category_of
 from episodic_agent.engine.recall.filtering import no_channel, refs_about, refs_of_channel
 from episodic_agent.engine.recall.former import BetweenEmbedders, FormerQuery
 from episodic_agent.engine.recall.gathering import DAY, Gathered, Gatherer, SearchBounds
-from episodic_agent.engine.recall.times import in_its_time, silence, span, zone_of_writer
+from episodic_agent.engine.recall.times import in_its_time, nothing_due, silence, span, zone_of_writer
 from episodic_agent.engine.results import (
     DetailedRecall,
     EpisodeCard,
@@ -134,6 +135,7 @@ class _SearchRequest:
     vector: Vector | None
     notes: Sequence[str]
     former: FormerQuery | None = None
+    due: Refs | None = None
 
 
 class Recaller:
@@ -149,13 +151,14 @@ class Recaller:
         policy = _checked(text, options)
         now = options.now or self._deps.clock()
         scene = self._scenes.get(scope, _Scene())
-        query = self._analysed(scope, text, scene, now)
+        ahead = _looks_ahead(policy, options)
+        query = self._analysed(scope, text, scene, now, ahead=ahead)
         embedded = self._embedded(query, policy, options)
         while True:
             with self._deps.store.begin(scope, write=False) as tx:
-                seen = _scene(tx, scene, zoned=bool(query.time) and not now.utcoffset())
+                seen = _scene(tx, scene, zoned=bool(query.time or query.ahead) and not now.utcoffset())
                 if seen != scene:
-                    query, scene = self._analysed(scope, text, seen, now), seen
+                    query, scene = self._analysed(scope, text, seen, now, ahead=ahead), seen
                 between = None if self._deps.embedder is None else self._deps.former.between(tx)
                 ready = embedded.text == query.dense_text and embedded.between == between
                 ready = ready or _by_place(query, policy, options)
@@ -220,6 +223,7 @@ class Recaller:
                 observations=options.observations,
                 visibility=visibility,
             )
+        asked = _with_due(tx, asked, visibility)
         gatherer = Gatherer(
             tx,
             query,
@@ -229,6 +233,7 @@ class Recaller:
             visibility=visibility,
             fades=fades,
             former=asked.former,
+            due=asked.due,
         )
         if asked.policy == SEED_003:
             return self._by_ranks(tx, gatherer, asked)
@@ -237,6 +242,8 @@ class Recaller:
             nothing = HIDDEN if visibility.drawn else self._nothing(tx.scope)
             if _of_its_time(query, asked.policy, options):
                 nothing = silence(*span(query), drawn=visibility.drawn)
+            if query.ahead is not None and query.ahead.alone:
+                nothing = nothing_due(query.ahead.days, drawn=visibility.drawn)
             if options.channel is not None:
                 nothing = no_channel(tx, options.channel) or nothing
             return Recall(asked.query.text, (), (), 0.0, [*asked.notes, nothing])
@@ -264,7 +271,9 @@ class Recaller:
                 left.append(Suppressed(replace(hit, retrievability=strength), f"{FADED}: {strength:.2f}"))
         return left
 
-    def _analysed(self, scope: Scope, text: str, scene: _Scene, now: datetime) -> ranking.Query:
+    def _analysed(
+        self, scope: Scope, text: str, scene: _Scene, now: datetime, *, ahead: bool
+    ) -> ranking.Query:
         speakers, last, places = scene.speakers, scene.last, scene.places
         owner = None if scope.user_id == Scope().user_id else scope.user_id
         language = self._deps.language
@@ -276,7 +285,12 @@ class Recaller:
             language=language,
             places=places,
         )
-        return in_its_time(lambda at, zone: analyse(at, utc_offset=zone), now, last, scene.utc_offset)
+
+        def read(at: datetime, zone: timedelta | None) -> ranking.Query:
+            query = analyse(at, utc_offset=zone)
+            return ranking.looking_ahead(query, at, zone) if ahead else query
+
+        return in_its_time(read, now, last, scene.utc_offset)
 
     def _nothing(self, scope: Scope) -> str:
         store = self._deps.store
@@ -325,6 +339,9 @@ class Recaller:
             # last, as it only moves: what took the place of a hit may be lifted above it first
             over = gatherer.replaced(gathered, observations.order.tolist(), asked.now)
             observations = ranking.with_replaced(observations, over, candidates.ids)
+        if asked.due is not None:
+            due = np.isin(gathered.refs, asked.due).astype(np.float64)
+            observations = ranking.with_due(observations, due, candidates.ids, policy.weights)
         fused = ranking.fuse_episodes(query, observations, candidates, episodes, policy.weights, share=share)
         trust = ranking.assess(
             query,
@@ -338,7 +355,7 @@ class Recaller:
             # a window of time is a part of the question; a conversation or a channel may be all there is
             filtered=policy.measured and (options.since is not None or options.until is not None),
         )
-        if _of_its_time(query, asked.policy, options):
+        if _of_its_time(query, asked.policy, options) or (query.ahead is not None and query.ahead.alone):
             trust = ranking.certain(len(candidates))
         order = self._diverse(gatherer, gathered, observations.order, policy, share=share)
         chosen = order[: options.observations].tolist()
@@ -435,6 +452,24 @@ def _of_its_time(query: ranking.Query, policy: str, options: SearchOptions) -> b
     What was said yesterday was said yesterday, however well another day answers to the words.
     """
     return query.said_alone and policy != SEED_003 and options.since is options.until is None
+
+
+def _looks_ahead(policy: str, options: SearchOptions) -> bool:
+    """Tell whether it counts which days to come a question asks about: who gives a time asks of that."""
+    return policy != SEED_003 and FUSING[policy].measured and options.since is options.until is None
+
+
+def _with_due(tx: Transaction, asked: _SearchRequest, visibility: Visibility) -> _SearchRequest:
+    """Return a request with what was said of the days to come that it asks about: that alone, or first."""
+    ahead = asked.query.ahead
+    if ahead is None:
+        return asked
+    refs = due_refs(tx, ahead, asked.now, visibility)
+    if not ahead.alone:
+        return replace(asked, due=refs)
+    about = asked.filter_.about
+    only = refs if about is None else np.intersect1d(refs, about)
+    return replace(asked, due=refs, filter_=replace(asked.filter_, about=only))
 
 
 def _by_place(query: ranking.Query, policy: str, options: SearchOptions) -> bool:

@@ -1,7 +1,7 @@
 """Read the times a question names by the clock of whoever writes, for search and contexts alike."""
 
-from collections.abc import Callable
-from datetime import datetime, time, timedelta
+from collections.abc import Callable, Sequence
+from datetime import date, datetime, time, timedelta
 from typing import Final
 
 from episodic_agent.core.language.timewords import BEGINNING
@@ -36,13 +36,13 @@ def in_its_time(
     """
     zone = now.utcoffset()
     query = analyse(now, zone)
-    if query.time and not zone and writer:
+    if (query.time or query.ahead) and not zone and writer:
         zone = writer
         query = analyse(now, zone)
     offset = zone or _NO_OFFSET
     # of "yesterday evening" the day counts: that nobody spoke after four says nothing of what is meant
     days = [datetime.combine(r.start + offset, time(), r.start.tzinfo) for r in query.time.ranges]
-    if last is None or not days or any(day - offset <= last for day in days):
+    if last is None or query.ahead or not days or any(day - offset <= last for day in days):
         return query
     # "in April" asked long after the last message means the April that is known; "yesterday" is one
     known = analyse(last, zone)
@@ -55,6 +55,13 @@ def span(query: Query) -> tuple[datetime, datetime]:
     """Return from when until when the times reach that a question names."""
     ranges = query.time.ranges
     return min(one.start for one in ranges), max(one.end for one in ranges)
+
+
+def nothing_due(days: Sequence[date], *, drawn: bool) -> str:
+    """Say that nothing was said of days to come, as far as is shown."""
+    when = f"{days[0]}" if len(days) == 1 else f"{days[0]} to {days[-1]}"
+    hidden = "; what is suppressed or archived is not looked at" if drawn else ""
+    return f"nothing was said of {when}{hidden}"
 
 
 def silence(since: datetime, until: datetime, *, drawn: bool) -> str:

@@ -1,0 +1,90 @@
+"""Whether words tell of what is over, is to come, or is moved away, beside the days they name.
+
+"We went to the zoo on Friday" names no day to come; "the plumber is booked for Friday" does, and "I said I'd
+come on Friday". Verbs tell it, clause by clause; words stand in `data/language/coming.toml`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Final
+
+from episodic_agent.core.language.coming import (
+    DATA,
+    HAN,
+    ComingDays,
+    any_of,
+    around,
+    moves,
+    sentence_of,
+    words_of,
+    words_pattern,
+)
+from episodic_agent.core.language.stopwords import stop_words
+from episodic_agent.data import phrases
+
+_CLAUSE: Final = re.compile(
+    r"[.!?;:\n。！？；，,]+(?!\d)|\s(?:and|but|that|so|und|aber|dass|y|pero|que|et|mais|ma|e)\s"
+)
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_FEWEST_WORDS: Final = 2  # of a clause beside its day: "On Friday, we went to the zoo" is one clause
+_SHORTEST: Final = 5  # letters of a participle
+
+
+def is_left(folded: str, day: ComingDays) -> bool:
+    """Tell whether something is moved away from a day."""
+    led = _patterns()["from"].search(folded[: day.start]) is not None
+    return led and moves(sentence_of(folded, day))
+
+
+def is_over(rest: str, day: ComingDays) -> bool:
+    """Tell whether a day is told of as over, by the verbs of its clause; `rest` has no words of days."""
+    if day.sure or _patterns()["toward"].search(rest[: day.start].rstrip()):
+        return False
+    start, end = around(_CLAUSE, rest, day)
+    clause = rest[start:end]
+    if len(_WORD.findall(clause)) <= _FEWEST_WORDS and rest[end : end + 1] in {",", "，"}:
+        following = _CLAUSE.search(rest, end + 1)
+        clause = rest[start : following.start() if following else len(rest)]
+    return speaks_of_past(clause)
+
+
+def speaks_of_past(clause: str) -> bool:
+    """Tell whether folded words tell of what is over, by their verbs, and of nothing that comes.
+
+    >>> speaks_of_past("we went to the zoo"), speaks_of_past("the plumber is booked")
+    (True, False)
+    """
+    if _patterns()["ahead"].search(clause) or any(sign in clause for sign in phrases(f"{DATA}.ahead_han")):
+        return False
+    if HAN.search(clause) and any(sign in clause for sign in phrases(f"{DATA}.past_han")):
+        return True
+    words = _WORD.findall(_patterns()["got"].sub(" ", clause))
+    if "was" in words and not _german().isdisjoint(words):
+        words = [word for word in words if word != "was"]  # "what", no verb
+    return not words_of("past").isdisjoint(words) or any(_participles(words))
+
+
+@cache
+def _german() -> frozenset[str]:
+    return stop_words()["de"] - stop_words()["en"] | words_of("german")
+
+
+def _participles(words: Sequence[str]) -> Iterator[str]:
+    helped = not words_of("helpers").isdisjoint(words)
+    for word in words:
+        if len(word) < _SHORTEST or word in words_of("arranged"):
+            continue
+        if word.endswith("ed") or (helped and word.startswith("ge") and word.endswith(("t", "en", "d"))):
+            yield word
+
+
+@cache
+def _patterns() -> Mapping[str, re.Pattern[str]]:
+    leads, toward = (any_of(phrases(f"{DATA}.{name}")) for name in ("from", "toward"))
+    return {
+        "from": re.compile(rf"(?:(?<!\w)(?:{leads})\s+(?:(?:the|den|dem)\s+)?|从)$"),
+        "toward": re.compile(rf"(?:(?<!\w)(?:{toward})(?:\s+(?:the|den|el|il|le|la|next|this))?|到|至)$"),
+        "ahead": words_pattern(phrases(f"{DATA}.ahead")),
+        "got": re.compile(r"(?:have|has|['’]ve|['’]s)\s+(?:\w+\s+)?got\b"),
+    }

@@ -1,0 +1,274 @@
+"""What a question asks of days to come, and what was said to be due on them.
+
+"What's on today?" is not answered by what was said today, nor by what sounds like it, but by "the board comes
+on the 26th" of weeks ago. A day has few names: the terms that hold them are looked up, and of the few texts
+found each is read from the moment it was said.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
+from typing import Final, NamedTuple
+
+from episodic_agent.core.language import tokens
+from episodic_agent.core.language.coming import (
+    DATA,
+    HAN,
+    ComingDays,
+    any_of,
+    moving,
+    named_days,
+    sentence_of,
+    short_weekdays,
+    weekdays,
+    words_of,
+    words_pattern,
+)
+from episodic_agent.core.language.dayparts import without
+from episodic_agent.core.language.stopwords import stop_words
+from episodic_agent.core.language.tenses import is_left, is_over, speaks_of_past
+from episodic_agent.core.language.timewords import date_words, normal
+from episodic_agent.core.recall.alone import asks
+from episodic_agent.data import lines, listed_words, pairs, phrases, text, texts
+
+MOST_DAYS: Final = 10
+FARTHEST: Final = timedelta(days=120)  # "on May 3?" asked in June means the one that was
+LONGEST: Final = 400  # characters of a question
+READ: Final = 2_000  # of a text in which days are looked for
+REACH: Final = timedelta(days=62)  # before the first day, for days named by a weekday, a number or a distance
+_SHORT: Final = 4  # words of a question that goes on from another, without a mark
+_DAY: Final = timedelta(days=1)
+_WORD: Final = re.compile(r"[^\W_]+")
+CLOSE: Final = 1.0  # weights of terms, by what they tell of days; no text holds a hundred of a kind
+APART: Final = 100.0
+WEEKDAY: Final = 10_000.0
+SPOKEN: Final = -1e6
+DATED: Final = 100.0
+MOST_YEARS: Final = 5
+_MATTER: Final = 4  # letters of a word that tells what is spoken of
+
+
+class DaysAsked(NamedTuple):
+    """The days a question asks about, in the asker's calendar; `alone`: nothing else is asked for."""
+
+    days: Sequence[date]
+    alone: bool
+    utc_offset: timedelta | None = None
+
+    def meets(self, named: ComingDays) -> bool:
+        """Tell whether days that a text names are some of them; of a long stretch, where many are asked."""
+        if named.loose and (named.last - named.first).days > len(self.days):
+            return False
+        return any(named.first <= day <= named.last for day in self.days)
+
+
+def days_asked(question: str, now: datetime, utc_offset: timedelta | None = None) -> DaysAsked | None:
+    """Return the days to come, and today, that a question asks about; None where it asks for none.
+
+    Who asks what was on a day asks for none, nor does what only mentions one.
+
+    >>> found = days_asked("Morning. What's on today?", datetime(2024, 3, 20, 8, tzinfo=UTC))
+    >>> [day.isoformat() for day in found.days], found.alone
+    (['2024-03-20'], True)
+    >>> days_asked("What did I do on Friday?", datetime(2024, 3, 20, 8, tzinfo=UTC))
+    """
+    if len(question) > LONGEST:
+        return None
+    folded = normal(question)
+    today = (now.astimezone(UTC) + (utc_offset or timedelta())).date()
+    named = named_days(folded, today)
+    rest = without(folded, [day[:2] for day in named])
+    alone = _asks_nothing_else(rest)
+    named = [day for day in named if _is_asked(folded, day, alone=alone)]
+    if not named:
+        return None
+    days = {
+        day.first + n * _DAY
+        for day in named
+        for n in range(min((day.last - day.first).days, MOST_DAYS + 7) + 1)
+        if today <= day.first + n * _DAY <= today + FARTHEST
+    }
+    if not days or len(days) > MOST_DAYS:
+        return None
+    return DaysAsked(sorted(days), alone and not _asks_for_details(rest), utc_offset)
+
+
+def _is_asked(folded: str, day: ComingDays, *, alone: bool) -> bool:
+    """Tell whether the sentence that names days asks, and of nothing that is over.
+
+    "Hab Freitag was vor" may be a question, "hab Freitag Zahnarzt" is none.
+    """
+    sentence = sentence_of(folded, day)
+    words = _WORD.findall(sentence)
+    follows = len(words) <= _SHORT and words[:1] != [] and words[0] in words_of("follows")
+    sentence = _greeting().sub("", sentence)
+    opens = _opening("asking").match(sentence) or (alone and _opening("perhaps_asking").match(sentence))
+    if not (asks(sentence) or opens or follows or _asks_in_han(sentence)):
+        return False
+    return not speaks_of_past(sentence)
+
+
+def _asks_in_han(sentence: str) -> bool:
+    return any(sign in sentence for sign in phrases(f"{DATA}.asking_han"))
+
+
+def _asks_for_details(rest: str) -> bool:
+    """Tell whether a question that has no matter of its own asks for that of the talk it stands in."""
+    signs = phrases(f"{DATA}.details_han")
+    return not words_of("details").isdisjoint(_WORD.findall(rest)) or any(sign in rest for sign in signs)
+
+
+@cache
+def _opening(name: str) -> re.Pattern[str]:
+    return re.compile(rf"\W*(?:{any_of(phrases(f'{DATA}.{name}'))})(?!\w)")
+
+
+@cache
+def _greeting() -> re.Pattern[str]:
+    known = any_of(phrases(f"{DATA}.greetings"))
+    return re.compile(rf"^\W*(?:(?:(?:{known})(?!\w)|morgen(?=[,.!]))\W*)+")
+
+
+def _asks_nothing_else(rest: str) -> bool:
+    """Tell whether a question without its days holds nothing but what such questions are made of."""
+    words = [match.group() for match in _WORD.finditer(rest)]
+    spaced = [word for word in words if not HAN.search(word)]
+    signs = [sign for word in words if HAN.search(word) for sign in word]
+    if any(sign not in text(f"{DATA}.alone.han") for sign in signs):
+        return False
+    return any(known.issuperset(spaced) for known in _fillers())
+
+
+@cache
+def _fillers() -> Sequence[frozenset[str]]:
+    languages = [one for one in texts(f"{DATA}.alone") if one != "han"]
+    return [stop_words()[one] | listed_words(f"{DATA}.alone.{one}") for one in languages]
+
+
+def due(message: str, at: datetime, utc_offset: timedelta | None, asked: DaysAsked) -> bool:
+    """Tell whether a text, said at `at`, tells of something on one of the days asked about.
+
+    Without an offset of its own it is read by the asker's. What is told of as over, or moved to another day,
+    is not on that day; what only asks about the days tells nothing.
+
+    >>> said, asked = datetime(2024, 3, 9, tzinfo=UTC), DaysAsked([date(2024, 3, 26)], True)
+    >>> [due(text, said, None, asked) for text in ("another board comes on the 26th", "it was 26 quid")]
+    [True, False]
+    """
+    folded = normal(message[:READ])
+    named = named_days(folded, _day_of(at, utc_offset, asked))
+    if not any(asked.meets(day) for day in named):
+        return False
+    rest = without(folded, [day[:2] for day in named])
+    return any(
+        asked.meets(day) and not (is_over(rest, day) or is_left(folded, day) or _only_asks(folded, day))
+        for day in named
+    )
+
+
+def _day_of(at: datetime, utc_offset: timedelta | None, asked: DaysAsked) -> date:
+    offset = asked.utc_offset if utc_offset is None else utc_offset
+    return (at.astimezone(UTC) + (offset or timedelta())).date()
+
+
+def _only_asks(folded: str, day: ComingDays) -> bool:
+    """Tell whether a sentence asks for what is on a day, and tells of nothing itself."""
+    sentence = sentence_of(folded, day)
+    if any(one in sentence for one in phrases(f"{DATA}.requests")):
+        return False
+    named = named_days(sentence, day.first)
+    alone = _asks_nothing_else(without(sentence, [one[:2] for one in named]))
+    return alone and _is_asked(folded, day, alone=True)
+
+
+def near_terms(asked: DaysAsked) -> Mapping[str, float]:
+    """Return the terms by which texts of the last weeks may name the days asked about.
+
+    Each time a term stands in a text it weighs `CLOSE` where it tells of the next days alone, `WEEKDAY` for a
+    weekday, and `APART` where it tells of days far away too. Weekday and number of the day on which something
+    was said are terms of it too: the term of that day takes their weight away.
+    """
+    numbers = {day.day for day in asked.days}
+    weekday_numbers = {day.weekday() for day in asked.days}
+    written = [f"{number}{ending}" for number in numbers for ending in ("", *phrases(f"{DATA}.endings"))]
+    written += [f"{day.day}.{day.month:{form}}" for day in asked.days for form in ("", "02")]
+    written += [f"{number:02}" for number in numbers]
+    named = (*weekdays().items(), *short_weekdays().items())
+    weights = {
+        **dict.fromkeys(_terms(pairs(f"{DATA}.days")), CLOSE),
+        **dict.fromkeys(_terms([name for name, number in named if number in weekday_numbers]), WEEKDAY),
+        **dict.fromkeys(_terms(phrases(f"{DATA}.weekend")), WEEKDAY),
+        **dict.fromkeys((*_distances(), *written), APART),
+    }
+    for n in range(-MOST_DAYS, REACH.days + 1):
+        message = asked.days[0] - n * _DAY
+        weight = sum(weights.get(term, 0.0) for term in date_words(datetime.combine(message, time(), UTC)))
+        if weight:
+            weights[message.isoformat()] = -weight
+    return weights
+
+
+def dated_terms(asked: DaysAsked) -> Mapping[str, float]:
+    """Return the terms by which texts of any time may name a date: with `DATED` or more day and month."""
+    months = [lines("entities/times.months")[month - 1] for month in {day.month for day in asked.days}]
+    written = [*_terms(" ".join(months).split()), *(str(day.month) for day in asked.days)]
+    years = range(asked.days[0].year - MOST_YEARS, asked.days[0].year + 1)
+    message = [f"{year}-{day.month:02}-{day.day:02}" for year in years for day in asked.days]
+    return {
+        **dict.fromkeys(written, 1.0),
+        **{str(day.day): DATED - 1.0 for day in asked.days},
+        **dict.fromkeys(message, SPOKEN),
+    }
+
+
+@cache
+def _distances() -> frozenset[str]:
+    """Return the terms of days that are named by how far they are, by a number in words or as a feast."""
+    return frozenset(_terms([*pairs(f"{DATA}.units"), *pairs(f"{DATA}.numbers"), *pairs(f"{DATA}.feasts")]))
+
+
+@cache
+def moving_terms() -> Mapping[str, float]:
+    """Return the terms of which a text that moves something to another day holds one."""
+    return dict.fromkeys(_terms(phrases(f"{DATA}.moving")), 1.0)
+
+
+def _terms(forms: Iterable[str]) -> Iterator[str]:
+    for form in forms:
+        if longest := max(tokens(form), key=len, default=""):
+            yield longest
+
+
+class Matter(NamedTuple):
+    """What a text speaks of, beside its days; `moves` tells that it moves something, or calls it off."""
+
+    terms: frozenset[str]
+    moves: bool
+    on_days: bool  # one of the days asked about is named, if only as one that is left
+
+    def changes(self, other: "Matter") -> bool:
+        """Tell whether a text may change what another, earlier one says of the same matter."""
+        return self.moves and not self.terms.isdisjoint(other.terms)
+
+
+def matter_of(message: str, at: datetime, utc_offset: timedelta | None, asked: DaysAsked) -> Matter:
+    """Return what a text speaks of, as seen from when it was said."""
+    folded = normal(message[:READ])
+    named = named_days(folded, _day_of(at, utc_offset, asked))
+    rest, moved = moving().subn(" ", without(folded, [day[:2] for day in named]))
+    if moved:
+        rest = _reasons().split(rest)[0]
+    terms = (term for term in tokens(rest) if _tells(term))
+    return Matter(frozenset(terms), moved > 0, any(asked.meets(day) for day in named))
+
+
+@cache
+def _reasons() -> re.Pattern[str]:
+    return words_pattern(phrases(f"{DATA}.reasons"))
+
+
+def _tells(term: str) -> bool:
+    if HAN.search(term):
+        return len(term) > 1
+    return len(term) >= _MATTER and not any(sign.isdecimal() for sign in term)

@@ -1,0 +1,117 @@
+"""Find what was said to be due on the days a question asks about, for search and contexts alike.
+
+Nothing is kept for it: the few ways to name a day are looked up in the index of words, and the texts found
+are read from the moment each was said.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, time, timedelta
+from typing import Final
+
+import numpy as np
+
+from episodic_agent.core.echo import is_echo, own_words
+from episodic_agent.core.language.coming import moves
+from episodic_agent.core.language.timewords import normal
+from episodic_agent.core.recall.due import (
+    APART,
+    DATED,
+    REACH,
+    WEEKDAY,
+    DaysAsked,
+    Matter,
+    dated_terms,
+    due,
+    matter_of,
+    moving_terms,
+    near_terms,
+)
+from episodic_agent.engine.visibility.hidden import Visibility
+from episodic_agent.protocols import OBSERVATIONS, Refs, Scores, Transaction
+from episodic_agent.schemas import Observation
+
+DAY: Final = 86_400.0
+MOST_NEAR: Final = 4_000  # newest messages of the last weeks that are looked through by their words
+MOST_DATED: Final = 400  # that may name a date by its month
+MOST_READ: Final = 400  # newest texts that are read
+WEEKS: Final = 16.0  # days; a weekday is named no longer before
+CLOSEST: Final = 3.0  # "tomorrow", "today"
+MOST_MOVED: Final = 60  # newest of those that may move something
+
+
+def due_refs(tx: Transaction, asked: DaysAsked, now: datetime, visibility: Visibility) -> Refs:
+    """Return what was said before `now` of the days asked about, rising.
+
+    What a later message moves away or calls off is told by that message.
+    """
+    first = datetime.combine(asked.days[0], time(), UTC)
+    near = tx.index.between(first - REACH, now, limit=MOST_NEAR, newest=True)
+    refs = visibility.shown(_naming(tx, near, asked, first, now))
+    texts = {
+        ref: item
+        for ref, item in _read(tx, refs).items()
+        if due(own_words(item).text, item.at, _offset(item), asked)
+    }
+    if not texts:
+        return np.zeros(0, np.int64)
+    moving = near[_scores(tx, near, moving_terms()) > 0][-MOST_MOVED:]
+    later = _read(tx, visibility.shown(moving)) | texts
+    later = {ref: item for ref, item in later.items() if moves(normal(own_words(item).text))}
+    return np.array(sorted(_as_moved(texts, later, asked)), np.int64)
+
+
+def _naming(tx: Transaction, near: Refs, asked: DaysAsked, first: datetime, now: datetime) -> Refs:
+    """Return what may name the days asked about: the newest texts with terms that do, rising."""
+    scores = _scores(tx, near, near_terms(asked))
+    dated = _dated(tx, asked)
+    refs = np.concatenate([near[scores > 0], dated])
+    scores = np.concatenate([scores[scores > 0], np.full(len(dated), APART)])
+    times = tx.index.times(refs) / 1e6
+    days = (first.timestamp() - times) / DAY
+    likely = (scores % WEEKDAY >= APART) | ((scores >= WEEKDAY) & (days <= WEEKS)) | (days <= CLOSEST)
+    likely &= (times > 0) & (times < now.timestamp())
+    newest = np.lexsort((refs[likely], -times[likely]))[:MOST_READ]
+    return np.unique(refs[likely][newest])
+
+
+def _dated(tx: Transaction, asked: DaysAsked) -> Refs:
+    refs, scores = tx.index.text_scores(
+        OBSERVATIONS, dated_terms(asked), k1=0.0, b=0.0, average_length=1.0, limit=MOST_DATED
+    )
+    return refs[scores >= DATED]
+
+
+def _scores(tx: Transaction, refs: Refs, weights: Mapping[str, float]) -> Scores:
+    """Return the sum of the weights of the terms that each text holds, as often as it holds them."""
+    every = 1e9  # so slowly does BM25 grow tired of a term that it does not
+    return tx.index.text_scores(OBSERVATIONS, weights, refs, k1=every, b=0.0, average_length=1.0)[1].round(2)
+
+
+def _as_moved(
+    texts: Mapping[int, Observation], later: Mapping[int, Observation], asked: DaysAsked
+) -> frozenset[int]:
+    """Return the references with those of what moves some of it, and without what is moved away."""
+    refs_told = set(texts)
+    if not later:
+        return frozenset(refs_told)
+    matters = {ref: _matter(item, asked) for ref, item in {**later, **texts}.items()}
+    for ref, item in texts.items():
+        for other, change in later.items():
+            if change.at > item.at and matters[other].changes(matters[ref]):
+                refs_told.add(other)
+                if matters[other].on_days:
+                    refs_told.discard(ref)
+    return frozenset(refs_told)
+
+
+def _matter(item: Observation, asked: DaysAsked) -> Matter:
+    return matter_of(own_words(item).text, item.at, _offset(item), asked)
+
+
+def _read(tx: Transaction, refs: Refs) -> dict[int, Observation]:
+    stored = tx.observations.get(refs.tolist())
+    return {ref: item for ref, item in stored.items() if item.text.strip() and not is_echo(item)}
+
+
+def _offset(item: Observation) -> timedelta | None:
+    return None if item.utc_offset is None else timedelta(seconds=item.utc_offset)

@@ -1,0 +1,119 @@
+"""What is on today was said weeks ago: contexts and searches tell what is due on the days a question names."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders.chats import mine
+from conftest import OpenMemory
+
+from episodic_agent import Filter, Memory
+from episodic_agent.core.context import LineKind
+
+LIVES = Path(__file__).parent.parent / "data" / "due.jsonl"
+MONDAY = datetime(2024, 3, 18, 9, tzinfo=UTC)
+SAID = (
+    (-20, "Steve's sending another board on the 26th"),
+    (-13, "the old board was 26 quid"),
+    (0, "dentist Thursday 3pm"),
+    (1, "we went swimming on Thursday last week"),
+    (2, "the plumber comes on Friday at nine"),
+)
+
+
+@pytest.fixture
+def memory(open_memory: OpenMemory) -> Memory:
+    memory = open_memory(embedder="none")
+    for days, text in SAID:
+        mine(memory).add(text, channel="sms", timestamp=MONDAY + timedelta(days=days))
+    return memory
+
+
+def told(memory: Memory, question: str, days: float, **options: Any) -> list[str]:
+    context = mine(memory).context(question, at=MONDAY + timedelta(days=days), **options)
+    return [one.text.removeprefix("- ") for one in context.items if one.kind is LineKind.RECALLED]
+
+
+def found(memory: Memory, question: str, days: float, **options: Any) -> list[str]:
+    recall = mine(memory).search(question, now=MONDAY + timedelta(days=days), **options)
+    return [one.observation.text for one in recall.observations]
+
+
+def test_what_is_on_today_was_said_before(memory: Memory) -> None:
+    for read in (told, found):
+        assert read(memory, "Morning. What's on today", 3) == ["dentist Thursday 3pm"]
+        assert read(memory, "what have I got on the 26th?", 4) == [
+            "Steve's sending another board on the 26th"
+        ]
+        assert read(memory, "Was steht heute an?", 8) == ["Steve's sending another board on the 26th"]
+
+
+def test_a_day_of_which_nothing_was_said_is_told_by_nothing(memory: Memory) -> None:
+    context = mine(memory).context("anything on Sunday?", at=MONDAY + timedelta(days=3))
+    recall = mine(memory).search("anything on Sunday?", now=MONDAY + timedelta(days=3))
+    assert not context.items
+    assert not recall.hits
+    assert context.notes[-1] == recall.notes[-1] == "nothing was said of 2024-03-24"
+
+
+def test_what_was_said_after_the_question_is_not_told(memory: Memory) -> None:
+    assert found(memory, "anything on Thursday?", -0.5) == []
+    assert found(memory, "anything on Thursday?", 0.5) == ["dentist Thursday 3pm"]
+
+
+def test_a_question_with_a_matter_prefers_its_day_and_leaves_nothing_out(memory: Memory) -> None:
+    mine(memory).add("the plumber's number is 555 0199", channel="sms", timestamp=MONDAY)
+    mine(memory).add("the plumber said the boiler is old", channel="sms", timestamp=MONDAY)
+    question = "when on Friday does the plumber come?"
+    results = found(memory, question, 3)
+    assert results[0] == "the plumber comes on Friday at nine"
+    assert "the plumber's number is 555 0199" in results
+    assert "the plumber comes on Friday at nine" in told(memory, question, 3)
+
+
+def test_what_moves_it_is_told_in_the_place_of_what_is_moved(memory: Memory) -> None:
+    moved = "dentist rang, not Thursday, moved to the 30th"
+    mine(memory).add(moved, channel="sms", timestamp=MONDAY + timedelta(days=1))
+    called_off = "the plumber cancelled, his van broke down"
+    mine(memory).add(called_off, channel="sms", timestamp=MONDAY + timedelta(days=3))
+    for read in (told, found):
+        assert read(memory, "what's on today?", 3) == [moved]
+        assert read(memory, "what's on on the 30th?", 4) == [moved]
+        assert set(read(memory, "what's on on Friday?", 3.5)) == {SAID[-1][1], called_off}
+
+
+def test_today_is_that_of_who_asks(open_memory: OpenMemory) -> None:
+    memory = open_memory(embedder="none")
+    mine(memory).add("dentist tomorrow", channel="sms", timestamp="2024-03-18T23:00:00+09:00")
+    moments = ("2024-03-19T07:00:00+09:00", "2024-03-18T23:30:00+09:00", "2024-03-18T22:30:00+00:00")
+    asked = [mine(memory).search("what's on today?", now=datetime.fromisoformat(at)).hits for at in moments]
+    assert [bool(hits) for hits in asked] == [True, False, True]
+
+
+def test_who_gives_a_time_of_their_own_is_told_of_that(memory: Memory) -> None:
+    window = Filter(since=MONDAY - timedelta(days=14), until=MONDAY - timedelta(days=12))
+    assert found(memory, "board on the 26th?", 4, filter=window) == ["the old board was 26 quid"]
+
+
+def test_what_is_suppressed_is_not_told(memory: Memory) -> None:
+    mine(memory).episodes.suppress(words="dentist")
+    assert found(memory, "what's on today?", 3) == []
+
+
+@pytest.mark.parametrize("life", [json.loads(line) for line in LIVES.read_text("utf-8").splitlines()])
+def test_weeks_of_messages_tell_what_is_due(open_memory: OpenMemory, life: dict[str, Any]) -> None:
+    memory = open_memory(embedder="none")
+    mine(memory).add(
+        [{"content": one["text"], "timestamp": one["at"], "id": one["id"]} for one in life["messages"]]
+    )
+    for question in life["questions"]:
+        context = mine(memory).context(question["text"], at=question["at"])
+        recall = mine(memory).search(question["text"], now=datetime.fromisoformat(question["at"]))
+        lines = {name for item in context.items for name in item.observations}
+        hits = {one.observation.external_id for one in recall.observations} if recall.hits else set()
+        for names in (lines, hits):
+            assert names >= set(question["wanted"]), question
+            assert names.isdisjoint(question["wrong"]), question
+            assert bool(names) == bool(question["wanted"]), question
