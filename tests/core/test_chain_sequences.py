@@ -67,7 +67,7 @@ def test_a_replay_has_just_this_form() -> None:
             "",
             "• [2026-03-01] Leak found",
             "  " + ("The worker leaks. " * 11) + "…",
-            "  Tags: memory, leak | Outcome: unknown",
+            "  Tags: memory, leak",  # nobody said how it came out
             "",
             '• [2026-03-02] Dumps compared (continues from "Leak found")',
             "  Two dumps.",

@@ -60,6 +60,15 @@ def test_a_short_message_takes_the_language_of_the_talk_before_and_else_english(
         assert guess_language(message) in ("", "en")
 
 
+def test_words_that_two_languages_share_leave_it_to_the_talk() -> None:
+    german, english = ["Wir haben gestern die neue Wohnung gesehen"], ["We saw the new flat yesterday"]
+    for message in ("Was steht heute an?", "brief an herrn drews, bedanken wegen lotte"):
+        assert frame_for(message, german) is frames()["de"]
+        assert frame_for(message, english) is frames()["en"]
+    for message in ("What is due today?", "Can you book the cottage?", "mail to Svenja, thanks"):
+        assert frame_for(message, german) is frames()["en"]
+
+
 NOISE = "\x1b]52;c;ZXZpbA==\x07\x1b[2J\x1b[31mred\x1b[0m\x9b31mc1\x9d0;t\x9c http://evil.com a l\u2028s\u2029p\x85n"
 
 

@@ -1,5 +1,6 @@
 """Sequences and replay: what was told of a topic, in the order of time, on both stores."""
 
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime, timedelta
@@ -257,7 +258,10 @@ def test_what_is_followed_minds_filters_suppression_and_the_seed(story: tuple[Me
         "Aftermath", parent_episode_id=mine(memory).sessions.list()[0].id, timestamp=day(6)
     )
     mine(memory).add("Somebody misses an invoice.", thread=still.thread, timestamp=day(6))
-    assert "The story goes on after this." in mine(memory).chains.replay("billing migration")
+    story_text = mine(memory).chains.replay("billing migration")
+    ((command, session),) = re.findall(r"goes on after this; `(episodic arc) ([0-9a-f-]+)` shows", story_text)
+    assert command == "episodic arc"
+    assert still.episode_id in {one.episode_id for one in mine(memory).chains.arc(session).steps}
 
 
 def chained(number: int, *, parent: int | None = None) -> Any:
@@ -288,3 +292,15 @@ def test_the_session_an_episode_goes_on_with_is_told_by_its_last_episode() -> No
     tx: Any = Sessions({102: 101, 103: 100})
     identifiers = parents_of(tx, [chained(1), chained(2), chained(3), chained(4, parent=2)])
     assert [None if one is None else one.int for one in identifiers.values()] == [None, 1, 100, 2]
+
+
+def test_the_id_of_an_episode_leads_to_the_chain_its_session_is_in(story: tuple[Memory, list[UUID]]) -> None:
+    memory, events = story
+    chains, sessions = mine(memory).chains, {one.episode_id for one in mine(memory).sessions.list()}
+    assert not sessions.intersection(events)
+    told = [one.id for one in chains.get(events[-1])]
+    assert len(told) > 1
+    assert set(told) <= sessions
+    assert [one.id for one in chains.get(told[-1])] == told
+    assert [one.id for one in chains.tree(events[0])] == [one.id for one in chains.tree(told[0])]
+    assert chains.arc(events[-1]) == chains.arc(told[-1])

@@ -82,17 +82,27 @@ def test_check_tells_what_is_left(run: Run, safe: str) -> None:
     run("add", "Who named this thread?", "--thread", "quokkazanzibar")
     outcome = run("forget", "check", "quokkazanzibar", "--json")
     assert outcome.code == 1
-    assert json.loads(outcome.out) == {"found": ["quokkazanzibar"], "clean": False, "repeated_by": []}
+    assert json.loads(outcome.out) == {
+        "found": ["quokkazanzibar"],
+        "clean": False,
+        "repeated_by": [],
+        "kept": [],
+    }
     assert "empty string" in run("forget", "check", " ").error
 
 
 def test_check_names_messages_that_are_kept_and_hold_the_words(run: Run, safe: str) -> None:
-    outcome = run("forget", "check", "quokkazanzibar")
-    assert outcome.out.splitlines() == [
-        "nothing of it is left apart from messages that are kept",
-        f"kept messages that hold it: 1 ({safe})",
-    ]
-    assert run("forget", "check", "quokkazanzibar", "--json").json["repeated_by"] == [safe]
+    for word in ("quokkazanzibar", "QuokkaZanzibar"):
+        headline, count, line = run("forget", "check", word).out.splitlines()
+        assert headline == "nothing of it is left apart from messages that are kept"
+        assert count == "kept messages that hold it: 1"
+        assert line.split()[0] == safe
+        assert "user:" in line
+        assert "quokkazanzibar" in line
+    told = run("forget", "check", "Quokkazanzibar", "--json").json
+    assert told["repeated_by"] == [safe]
+    assert [one["id"] for one in told["kept"]] == [safe]
+    assert "quokkazanzibar" in told["kept"][0]["excerpt"]
     run("forget", "observation", safe, "--yes")
     assert run("forget", "check", "quokkazanzibar").out == "nothing of it is left\n"
 

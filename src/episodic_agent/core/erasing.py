@@ -5,7 +5,9 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Final
 
-from episodic_agent.core.language import tokens
+from episodic_agent.core.episodes.languages import guess_language
+from episodic_agent.core.language import tokens, words
+from episodic_agent.core.language.stopwords import stop_words
 from episodic_agent.schemas import Scope
 from episodic_agent.schemas.erasures import What
 
@@ -14,6 +16,8 @@ SHORTEST_SAMPLE: Final = 8
 SAMPLES: Final = 12
 CLIPPED: Final = "…"  # what titles end with where they leave the rest of a sentence out
 SHORTEST_CLIPPED: Final = 3  # characters of a word that was cut through
+SHORTEST_TOLD: Final = 3  # characters of a word that tells of something: "5" and "mg" stand anywhere
+SHORTEST_OF_OTHERS: Final = 2  # of scripts other than ASCII's
 
 
 def fingerprint(scope: Scope, what: What, name: str) -> str:
@@ -43,6 +47,17 @@ def traces(texts: Iterable[str]) -> Sequence[str]:
     """
     beginnings = (_beginning(text) for text in _longest(texts))
     return list(dict.fromkeys([*samples(texts), *(one for one in beginnings if one)]))
+
+
+def telling_terms(text: str, language: str | None = None) -> frozenset[str]:
+    """Return the search terms of a text that tell what it is about: no function words, nothing very short.
+
+    >>> sorted(telling_terms("papa nimmt ramipril 5 mg und seit juli donepezil"))
+    ['donepezil', 'juli', 'nimmt', 'papa', 'ramipril']
+    """
+    functional = stop_words().get(language or guess_language(text), frozenset())
+    dropped = {term for word in words(text) if word in functional for term in tokens(word, language)}
+    return frozenset(term for term in tokens(text, language) if term not in dropped and _tells(term))
 
 
 def told_only_by(gone: Iterable[str], staying: Iterable[str], text: str, language: str | None = None) -> bool:
@@ -95,6 +110,10 @@ class Quotable:
 
 def _pieces(terms: Sequence[str]) -> set[tuple[str, ...]]:
     return {(term,) for term in terms} | set(zip(terms, terms[1:], terms[2:], strict=False))
+
+
+def _tells(term: str) -> bool:
+    return len(term) >= (SHORTEST_TOLD if term.isascii() else SHORTEST_OF_OTHERS)
 
 
 def _begins(term: str, clipped: str) -> bool:

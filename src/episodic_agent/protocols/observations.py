@@ -51,7 +51,7 @@ class Observations(Protocol):
         ...
 
     def quoting(self, texts: Sequence[str], *, limit: int) -> Sequence[int]:
-        """Return the references of observations that hold one of some texts to the letter, in order.
+        """Return the references of observations that hold one of some texts, in any case, in order.
 
         Every observation of the scope is read.
         """

@@ -222,7 +222,8 @@ class Store(Protocol):
     def residue(self, scope: Scope, texts: Sequence[str]) -> Sequence[str]:
         """Return those of some strings that are still found, and not in an observation that is kept.
 
-        A file is searched byte by byte, with what lies beside it; on a server the scope's rows are.
+        A file is searched byte by byte, with what lies beside it; on a server the scope's rows are. A word
+        is looked for in small and in capital letters: what is made of a text writes it otherwise.
         """
         ...
 

@@ -43,8 +43,9 @@ class Erasure:
     the store knows of. `residue` is how many of the strings looked for were still found where `residue` of
     the store looks (in the file; on a server in the rows); None: nobody looked. `owner` is the hash of the
     user's name by which a store finds the receipt again; "" before it is written.
-    `repeated_by` are observations that are kept and hold the same words: an echo, a quotation, a copy. They
-    are told to who erases, and not written. `by` is who erased it; None where that was not kept yet.
+    `repeated_by` are observations that are kept and hold the same words: an echo, a quotation, a copy, and
+    in the same turn what shares a word that is seldom said. They are told to who erases, and not written.
+    `by` is who erased it; None where that was not kept yet.
     """
 
     id: UUID

@@ -120,6 +120,27 @@ def _plain(value: object) -> object:
     raise TypeError(f"{type(value).__name__} is not JSON")
 
 
+def in_small(*texts: str) -> list[str]:
+    """Return strings, one of which stands in `lower(column)` where a text stands in the column in any case.
+
+    Databases may know small letters of ASCII alone.
+
+    >>> in_small("Ramipril", "Öl")
+    ['ramipril', 'Öl', 'öl']
+    """
+    ways = (way for text in texts for way in (text, text.lower(), text.upper(), text.title()))
+    return list(dict.fromkeys("".join(c.lower() if c.isascii() else c for c in way) for way in ways))
+
+
+def as_made(text: str) -> list[str]:
+    """Return how what is made of a text may write it: as it is, as an index of words or a title does.
+
+    >>> as_made("ramipril"), as_made("Ramipril")
+    (['ramipril', 'Ramipril'], ['Ramipril', 'ramipril'])
+    """
+    return list(dict.fromkeys([text, text.lower(), text[:1].upper() + text[1:]]))
+
+
 def unique(items: Iterable[_Item]) -> Iterator[_Item]:
     """Yield each item once, in order of first appearance.
 

@@ -10,12 +10,13 @@ from typing import Final
 
 from episodic_agent.core.language import sentences, words
 from episodic_agent.core.language.phrases import phrase_pattern, unspaced_pattern
-from episodic_agent.data import texts
+from episodic_agent.data import listed_words, texts
 
 SUCCESS, PARTIAL, FAILURE, ONGOING = "success", "partial", "failure", "ongoing"
 ABANDONED, UNKNOWN = "abandoned", "unknown"
 OUTCOMES: Final = (SUCCESS, PARTIAL, FAILURE, ONGOING, ABANDONED, UNKNOWN)
 LAST_MESSAGES: Final = 3  # of the user, newest first
+DENIED_WITHIN: Final = 3  # words before a success, among which a denial is its own
 
 _DONE: Final = frozenset(("done", "fertig", "listo", "fini", "fatto", "hecho", "klaar", "готово"))
 _IDEOGRAPHS: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -28,6 +29,8 @@ def outcome_of(own: Sequence[str]) -> str:
     'success'
     >>> outcome_of(["Does it work now?"]), outcome_of(["I give up."]), outcome_of(["Es geht nicht."])
     ('unknown', 'abandoned', 'failure')
+    >>> outcome_of(["Cottage booked.", "The flight is not booked yet."])
+    'unknown'
     """
     for text in [*own][: -LAST_MESSAGES - 1 : -1]:
         for sentence in reversed(sentences(text)):
@@ -41,11 +44,17 @@ def _spoken_words(sentence: str) -> str:
     if len(spoken) == 1 and spoken[0] in _DONE:
         return SUCCESS
     line = f" {' '.join(spoken)} "
-    known = texts("chains/outcomes.forms")
-    results = (
-        outcome for outcome in known if phrase_pattern(f"chains/outcomes.forms.{outcome}").search(line)
-    )
-    return next(results, _unspaced(sentence))
+    for outcome in texts("chains/outcomes.forms"):
+        form = phrase_pattern(f"chains/outcomes.forms.{outcome}").search(line)
+        if form is not None:
+            denied = outcome == SUCCESS and _denied(line[: form.start()])
+            return UNKNOWN if denied else outcome  # nor does an earlier success stand beside it
+    return _unspaced(sentence)
+
+
+def _denied(before: str) -> bool:
+    """Tell whether what follows these words is said not to be so ("not booked yet")."""
+    return not listed_words("chains/outcomes.denying.words").isdisjoint(before.split()[-DENIED_WITHIN:])
 
 
 def _unspaced(sentence: str) -> str:

@@ -7,6 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.chains.metadata import Metadata
+from episodic_agent.core.chains.outcomes import UNKNOWN
 from episodic_agent.core.context.quoting import harmless
 from episodic_agent.errors import InvalidInput
 
@@ -174,9 +175,9 @@ def _lines(episode: ReplayedEpisode, policy: str) -> list[str]:
     if episode.summary:
         lines.append(f"  {harmless(_begun(episode.summary, policy))}")
     if episode.metadata.tags:
-        lines.append(
-            f"  Tags: {harmless(', '.join(episode.metadata.tags))} | Outcome: {episode.metadata.outcome}"
-        )
+        tags = f"  Tags: {harmless(', '.join(episode.metadata.tags))}"
+        known = policy == SEED or episode.metadata.outcome != UNKNOWN
+        lines.append(f"{tags} | Outcome: {episode.metadata.outcome}" if known else tags)
     return lines
 
 

@@ -92,6 +92,8 @@ def guess_language(text: str, least: int = 1) -> str:
     ('de', 'zh')
     >>> [guess_language(text) for text in ("xyzzy", "x y", "word word word", "reply l, s, n: the seal")]
     ['', '', '', 'en']
+    >>> [guess_language("Was steht heute an?", least=least) for least in (1, 2)]
+    ['en', '']
     """
     plain = _NO_WORDS.sub(" ", text)
     written = script(plain)
@@ -109,7 +111,15 @@ def guess_language(text: str, least: int = 1) -> str:
         lead = numbers[best] - numbers["en"]
         if lead >= (least if numbers["en"] else 1) and len(seen[best]) > len(seen["en"]):
             return best
-    return "en" if len(seen["en"]) >= least_seen else ""
+    if len(seen["en"]) < least_seen or (least > 1 and not _is_sure_english(seen, len(read), least)):
+        return ""
+    return "en"
+
+
+def _is_sure_english(texts: Mapping[str, Sequence[str]], length: int, least: int) -> bool:
+    """Tell whether words are English rather than shared with it; one alone must be its own."""
+    others = max(len(texts[name]) for name in texts if name != "en")
+    return len(texts["en"]) > others and (len(texts["en"]) >= least or (not others and length > _FEW))
 
 
 def _is_sure(best: str, texts: Mapping[str, Sequence[str]], length: int, least: int) -> bool:

@@ -76,7 +76,7 @@ def ending_of(tx: Transaction, visibility: Visibility, last: Episode) -> str:
     if episode is None or (episode.parent_episode_id is None and not further):
         return ""
     if further:
-        return "The story goes on after this."
+        return f"The story goes on after this; `episodic arc {episode.id}` shows all of it."
     if episode.state is EpisodeState.OPEN:
         return f"Last on {last.end_at:%Y-%m-%d}; it is still open."
     shown = visibility.worded(last)

@@ -55,19 +55,20 @@ class ChainRoom(RoomOf):
     def get(self, episode: "UUID | str") -> Sequence[Episode]:
         """Return a session with those before it in its chain, the root first; NotFound for an unknown one.
 
+        An episode stands for the session it lies in.
         Where a damaged store has parents run in a circle each is told once, with a warning in the log.
         """
         identity = episode_identity(episode)
         with self._at.read() as tx:
-            _there(tx, identity)
-            return _walk_episodes(tx, ancestors(identity, parents_above(tx, [identity])))
+            session = _around(tx, identity)
+            return _walk_episodes(tx, ancestors(session, parents_above(tx, [session])))
 
     def tree(self, episode: "UUID | str") -> Sequence[Episode]:
         """Return the whole tree a session stands in, branches too, by start; NotFound for an unknown one."""
         identity = episode_identity(episode)
         with self._at.read() as tx:
-            _there(tx, identity)
-            return _walk_episodes(tx, arc(identity, tree_of(tx, identity)))
+            session = _around(tx, identity)
+            return _walk_episodes(tx, arc(session, tree_of(tx, session)))
 
     def heads(self, *, limit: int = 20) -> Sequence[Episode]:
         """Return the closed sessions that nothing goes on from yet, where a story may go on; latest first.
@@ -139,7 +140,7 @@ class ChainRoom(RoomOf):
         """
         identity = episode_identity(episode)
         with self._at.read() as tx:
-            return arc_of(tx, identity)
+            return arc_of(tx, _around(tx, identity))
 
     def sequence(
         self,
@@ -185,6 +186,15 @@ def _there(tx: Transaction, identity: UUID) -> Episode:
     if episode is None:
         raise NotFound(f"no episode {identity}; `episodic summaries` lists sessions")
     return episode
+
+
+def _around(tx: Transaction, identity: UUID) -> UUID:
+    """Return the session that is asked for: by its own id, or by that of an episode in it."""
+    episode = _there(tx, identity)
+    if episode.kind is not EpisodeKind.EVENT:
+        return identity
+    section = tx.threads.section(episode.thread_id, episode.first_seq)
+    return identity if section is None else section.episode_id
 
 
 def _node(episode: Episode) -> TreeNode:

@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.core.erasing import fingerprint, samples, traces
+from episodic_agent.core.erasing import fingerprint, traces
 from episodic_agent.engine.arguments import aware, clean_name, episode_identity, listed, worded
 from episodic_agent.engine.erase.erasing import PREVIEW, Eraser, refs_of
+from episodic_agent.engine.erase.repeats import quoting, repeated
 from episodic_agent.engine.erase.speakers import refs_of_speaker, speaker_name
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.later import Later
@@ -16,12 +17,11 @@ from episodic_agent.engine.own_ids import find_by_id, given_ids, own_id
 from episodic_agent.engine.scoped import RoomOf, Scoped, find_thread
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import Transaction, ref_of
-from episodic_agent.schemas import EpisodeKind, Scope, Thread
+from episodic_agent.schemas import EpisodeKind, Observation, Scope, Thread
 from episodic_agent.schemas.erasures import REQUEST, Erasure, What
 
 LOOKED_AT: Final = 64  # observations of a thread among which strings to look for are chosen
 THREADS: Final = 16  # threads of a user
-REPEATED: Final = 1000  # observations that hold the same words; more are not told
 
 
 class _Previewed(Exception):
@@ -78,63 +78,66 @@ class Forgetter:
     def _forget_some(
         self, scope: Scope, what: What, named: "UUID | str", at: datetime, *, dry_run: bool, sweep: bool
     ) -> Erasure:
-        texts: list[str] = []
+        gone: list[Observation] = []
 
         def once() -> Erasure:
             with self._deps.store.begin(scope) as tx:
                 refs, name = _refs_named(tx, what, named)
-                texts[:] = [one.text for one in tx.observations.get(refs).values()]
+                gone[:] = tx.observations.get(refs).values()
                 made = self._eraser.erase(tx, refs, reason=REQUEST, now=at, what=what, name=name)
                 if made is None:
                     raise NotFound(f"{what} {name} is erased already; `episodic forget receipts` lists when")
                 if dry_run:
-                    raise _Previewed(replace(made, repeated_by=_repeated(tx, texts)))
+                    raise _Previewed(replace(made, repeated_by=self._repeated(tx, gone)))
             return made
 
         try:
             made = until_unopposed(once)
         except _Previewed as seen:
             return replace(seen.erasure, state=PREVIEW)
-        return self._swept(scope, made, texts, sweep=sweep)
+        return self._swept(scope, made, gone, sweep=sweep)
 
     def _forget_thread(self, scope: Scope, name: str, at: datetime, *, dry_run: bool, sweep: bool) -> Erasure:
-        texts: list[str] = []
+        gone: list[Observation] = []
 
         def once() -> Erasure:
             with self._deps.store.begin(scope) as tx:
                 thread = find_thread(tx, name)
-                texts[:] = _sample_texts(tx, thread)
+                gone[:] = _sample(tx, thread)
                 made = self._eraser.erase_thread(tx, thread, reason=REQUEST, now=at)
                 if dry_run:
-                    raise _Previewed(replace(made, repeated_by=_repeated(tx, texts)))
+                    raise _Previewed(replace(made, repeated_by=self._repeated(tx, gone)))
             return made
 
         try:
             made = until_unopposed(once)
         except _Previewed as seen:
             return replace(seen.erasure, state=PREVIEW)
-        return self._swept(scope, made, texts, sweep=sweep)
+        return self._swept(scope, made, gone, sweep=sweep)
 
     def _forget_user(self, scope: Scope, at: datetime, *, dry_run: bool, sweep: bool) -> Erasure:
         with self._deps.store.begin(scope, write=False) as tx:
             if dry_run:
                 draft = self._eraser.draft(scope, What.USER, scope.user_id, REQUEST, at)
                 return replace(draft, counts=tx.holdings(), state=PREVIEW)
-            texts = [text for thread in tx.threads.list(limit=THREADS) for text in _sample_texts(tx, thread)]
+            gone = [one for thread in tx.threads.list(limit=THREADS) for one in _sample(tx, thread)]
         made = until_unopposed(lambda: self._eraser.erase_user(scope, reason=REQUEST, now=at))
-        return self._swept(scope, made, texts, sweep=sweep)
+        return self._swept(scope, made, gone, sweep=sweep)
 
-    def _swept(self, scope: Scope, made: Erasure, texts: Sequence[str], *, sweep: bool) -> Erasure:
+    def _swept(self, scope: Scope, made: Erasure, gone: Sequence[Observation], *, sweep: bool) -> Erasure:
         """Sweep the database, unless that is left to `upkeep`, and do the later work that was asked for."""
         self._deps.recently_shown.erase(scope)
-        pairs = {made.id: (scope, traces(texts))}
+        pairs = {made.id: (scope, traces(one.text for one in gone))}
         settled = self._eraser.settle(scope.space, pairs) if sweep else ()
         self._later.run(scope)
         done = next((one for one in settled if one.id == made.id), made)
         if made.what is What.USER:
             return done
         with self._deps.store.begin(scope, write=False) as tx:
-            return replace(done, repeated_by=_repeated(tx, texts))
+            return replace(done, repeated_by=self._repeated(tx, gone))
+
+    def _repeated(self, tx: Transaction, gone: Sequence[Observation]) -> Sequence[UUID]:
+        return repeated(tx, gone, self._deps.language)
 
 
 class ErasureRoom(RoomOf):
@@ -170,18 +173,19 @@ class ErasureRoom(RoomOf):
     def residue(self, texts: Sequence[str]) -> Sequence[str]:
         """Return those of these strings that the database still holds beside observations that are kept.
 
-        A file is searched byte by byte with its log, on a server the user's rows are. A string that a kept
-        observation holds is none of them: `repeats` tells which do. Raises InvalidInput for an empty string.
+        A file is searched byte by byte with its log, on a server the user's rows are; capitals or not makes
+        no difference. A string that a kept observation holds is none of them: `repeats` returns those that
+        do. Raises InvalidInput for an empty string.
         """
         return list(self._deps.store.residue(self._at.scope, _looked_for(texts)))
 
-    def repeats(self, texts: Sequence[str]) -> Sequence[UUID]:
-        """Return the user's observations that are kept and hold one of these strings to the letter.
+    def repeats(self, texts: Sequence[str]) -> Sequence[Observation]:
+        """Return the user's observations that are kept and hold one of these strings, in capitals or not.
 
         The first 1000 of them. Raises InvalidInput for an empty string.
         """
         with self._deps.store.begin(self._at.scope, write=False) as tx:
-            return list(_quoting(tx, _looked_for(texts)))
+            return quoting(tx, _looked_for(texts))
 
 
 def _looked_for(texts: Sequence[str]) -> list[str]:
@@ -207,19 +211,8 @@ def _refs_named(tx: Transaction, what: What, named: "UUID | str") -> tuple[list[
     return refs_of(tx, episode), str(episode.id)
 
 
-def _repeated(tx: Transaction, texts: Sequence[str]) -> Sequence[UUID]:
-    """Return observations that are kept and hold the words of some texts."""
-    return _quoting(tx, samples(texts))
-
-
-def _quoting(tx: Transaction, texts: Sequence[str]) -> tuple[UUID, ...]:
-    """Return observations that are kept and hold one of these strings to the letter, in order."""
-    values = tx.observations.get(tx.observations.quoting(texts, limit=REPEATED))
-    return tuple(values[ref].id for ref in sorted(values))
-
-
-def _sample_texts(tx: Transaction, thread: Thread) -> list[str]:
+def _sample(tx: Transaction, thread: Thread) -> list[Observation]:
     """Return some of what was said in a thread: what it began and ended with."""
     end = tx.threads.frame(thread.id).next_seq
     spans = ((0, LOOKED_AT - 1), (max(LOOKED_AT, end - LOOKED_AT), end - 1))
-    return [one.text for span in spans for one in tx.observations.read(thread.id, *span)]
+    return [one for span in spans for one in tx.observations.read(thread.id, *span)]

@@ -26,10 +26,13 @@ from episodic_agent.faces.cli.app import (
     print_json,
     say,
 )
+from episodic_agent.schemas import Observation
 from episodic_agent.schemas.erasures import Erasure
-from episodic_agent.showing import plain
+from episodic_agent.showing import clipped, plain
 
 NAMED = 5  # messages that hold the same words
+EXCERPT = 64  # characters of each that are shown,
+BEFORE = 16  # and how many at least before the words that were looked for
 
 NOBODY = "nobody"  # whose database is searched where no user is left
 
@@ -349,16 +352,23 @@ def receipts(app: App, user: str | None, as_json: bool) -> None:
 @click.argument("texts", metavar="TEXT...", nargs=-1, required=True)
 @common
 def check(app: App, texts: tuple[str, ...], user: str | None, as_json: bool) -> None:
-    """Look for texts to the letter; exit code 1 when one is found apart from messages that are kept.
+    """Look for texts, in capitals or not; exit code 1 when one is found apart from messages that are kept.
 
-    Those that hold one are counted and named.
+    Messages that hold one are counted and named, with what they say there.
     """
     # it is asked for most when everybody was erased: then there is nobody whose memory it could be
     with app.user(user, first=NOBODY) as memory:
         results = memory.erasures.residue(texts)
         repeats = memory.erasures.repeats(texts)
     if as_json:
-        print_json({"found": results, "clean": not results, "repeated_by": repeats})
+        print_json(
+            {
+                "found": results,
+                "clean": not results,
+                "repeated_by": [message.id for message in repeats],
+                "kept": [{"id": message.id, "excerpt": _excerpt(message, texts)} for message in repeats],
+            }
+        )
     else:
         for text in results:
             out().print(f"still there: {text}", markup=False)
@@ -369,7 +379,12 @@ def check(app: App, texts: tuple[str, ...], user: str | None, as_json: bool) -> 
         else:
             out().print("nothing of it is left")
         if repeats:
-            out().print(f"kept messages that hold it: {len(repeats)} ({_ids(repeats)})")
+            out().print(f"kept messages that hold it: {len(repeats):,}")
+        for message in repeats[:NAMED]:
+            line = f"  {message.id}  {message.at:%Y-%m-%d} {message.actor}: {_excerpt(message, texts)}"
+            out().print(line, markup=False, soft_wrap=True)
+        if len(repeats) > NAMED:
+            out().print("  …")
     if results:
         sys.exit(1)
 
@@ -422,6 +437,14 @@ def _repeats(erasure: Erasure) -> str:
         return ""
     count = plural(len(erasure.repeated_by), "message")
     return f"\nkept, though they hold the same words: {count} ({_ids(erasure.repeated_by)})"
+
+
+def _excerpt(message: Observation, texts: Sequence[str]) -> str:
+    """Return what a message says around the first of some texts, on one line."""
+    line, small = " ".join(message.text.split()), [" ".join(text.split()).lower() for text in texts]
+    start = min((place for one in small if (place := line.lower().find(one)) >= 0), default=0)
+    left = line.rfind(" ", 0, max(start - BEFORE, 0)) + 1
+    return f"{'…' if left else ''}{clipped(line[left:], EXCERPT)}"
 
 
 def _ids(observations: Sequence[UUID]) -> str:

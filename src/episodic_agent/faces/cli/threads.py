@@ -246,7 +246,10 @@ def list_(app: App, state: str | None, limit: int, user: str | None, as_json: bo
         print_json({"sessions": sessions[:limit]})
         return
     if not sessions:
-        say("no sessions here; `episodic session start TOPIC` begins one")
+        say(
+            "nobody started a session here; `episodic session start TOPIC` does, "
+            "`episodic summaries` lists those that began by themselves"
+        )
     for session in sessions[:limit]:
         how = f", {session.outcome}" if session.outcome else ""
         tell(f"[{session.started_at:%Y-%m-%d %H:%M}] {session.title} ({session.state}{how})  {session.id}")

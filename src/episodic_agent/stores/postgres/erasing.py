@@ -19,7 +19,7 @@ from episodic_agent.stores.postgres.server.failures import gist
 from episodic_agent.stores.postgres.server.migrate import APP, SCHEMA
 from episodic_agent.stores.postgres.server.session import Connection, KnownScopes, PostgresSession
 from episodic_agent.stores.postgres.server.text import read_columns, to_stored
-from episodic_agent.stores.rows import to_json
+from episodic_agent.stores.rows import as_made, in_small, to_json
 from episodic_agent.stores.tables.erasing import (
     ERASURE,
     ActorTable,
@@ -150,12 +150,12 @@ def residue(connections: PostgresConnections, scope: Scope, texts: Sequence[str]
 
 
 def _is_held(db: psycopg.Connection[tuple[Any, ...]], keys: tuple[int, int], text: str) -> bool:
-    remaining = f"SELECT 1 FROM observation WHERE {_MINE} AND position(%s in text) > 0 LIMIT 1"
-    if db.execute(remaining.encode(), (*keys, text)).fetchone():
+    small = in_small(text)
+    holding = " OR ".join(["position(%s in lower(text)) > 0"] * len(small))
+    remaining = f"SELECT 1 FROM observation WHERE {_MINE} AND ({holding}) LIMIT 1"
+    if db.execute(remaining.encode(), (*keys, *small)).fetchone():
         return False
-    # a row as text shows bytes as hexadecimal digits; JSON escapes what is not ASCII, a row its backslashes
-    escaped = to_json(text)[1:-1]
-    looked_for = (text, escaped, escaped.replace("\\", "\\\\"), text.encode().hex(), escaped.encode().hex())
+    looked_for = list(dict.fromkeys(form for way in as_made(text) for form in _forms(way)))
     # digits inside the fraction of a computed number are nobody's code or phone number
     row = r"regexp_replace(t::text, '\d\.\d{8,}', ' ', 'g')" if text.isdigit() else "t::text"
     anywhere = " OR ".join([f"position(%s in {row}) > 0"] * len(looked_for))
@@ -164,3 +164,12 @@ def _is_held(db: psycopg.Connection[tuple[Any, ...]], keys: tuple[int, int], tex
         if db.execute(sql.encode(), (*keys, *looked_for)).fetchone():
             return True
     return False
+
+
+def _forms(text: str) -> tuple[str, ...]:
+    """Return how a text stands in a row as text, which shows bytes as hexadecimal digits.
+
+    JSON escapes what is not ASCII, a row its backslashes.
+    """
+    escaped = to_json(text)[1:-1]
+    return text, escaped, escaped.replace("\\", "\\\\"), text.encode().hex(), escaped.encode().hex()

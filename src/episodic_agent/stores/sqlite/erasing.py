@@ -16,7 +16,7 @@ from episodic_agent.schemas.erasures import Erasure, Sweep
 from episodic_agent.stores.catalogue import SQLITE
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.keys import key_of
-from episodic_agent.stores.rows import to_json
+from episodic_agent.stores.rows import as_made, in_small, to_json
 from episodic_agent.stores.sqlite.file.connection import SqliteConnections, open_connection, row, rows
 from episodic_agent.stores.sqlite.file.files import LOG, holds, stands_in
 from episodic_agent.stores.sqlite.file.session import SqliteSession
@@ -136,14 +136,17 @@ def _beside(path: str, text: str) -> bool:
 
 
 def spellings(text: str) -> list[bytes]:
-    """Return how a text may stand in the file: as it is, and inside JSON.
+    """Return how a text may stand in the file: as it is, as an index or a title writes it, and inside JSON.
 
     >>> spellings("é!")
-    [b'\\xc3\\xa9!', b'\\\\u00e9!']
+    [b'\\xc3\\xa9!', b'\\xc3\\x89!', b'\\\\u00e9!', b'\\\\u00c9!']
     """
-    plain, escaped = text.encode("utf-8", "surrogatepass"), to_json(text)[1:-1].encode()
-    return list(dict.fromkeys([plain, escaped]))
+    ways = as_made(text)
+    plain = [way.encode("utf-8", "surrogatepass") for way in ways]
+    return list(dict.fromkeys([*plain, *(to_json(way)[1:-1].encode() for way in ways)]))
 
 
 def _is_kept(db: apsw.Connection, text: str) -> bool:
-    return row(db, "SELECT 1 FROM observation WHERE instr(text, ?) LIMIT 1", (text,)) is not None
+    ways = in_small(text)
+    anywhere = " OR ".join(["instr(lower(text), ?) > 0"] * len(ways))
+    return row(db, f"SELECT 1 FROM observation WHERE {anywhere} LIMIT 1", tuple(ways)) is not None

@@ -11,7 +11,7 @@ from episodic_agent.schemas import Observation, Receipt
 from episodic_agent.schemas.observations import ERASED, OPEN
 from episodic_agent.stores.hashing import UNHASHED, content_hash
 from episodic_agent.stores.nouns import OBSERVATION
-from episodic_agent.stores.rows import optional_time
+from episodic_agent.stores.rows import in_small, optional_time
 from episodic_agent.stores.tables.dialect import Table, are_ids
 
 
@@ -87,11 +87,11 @@ class ObservationTable(Table):
         return optional_time(self._session.read(sql)[0][0])
 
     def quoting(self, texts: Sequence[str], *, limit: int) -> Sequence[int]:
-        """Return the references of observations that hold one of some texts to the letter, in order."""
-        targets = {f"text{n}": text for n, text in enumerate(texts)}
+        """Return the references of observations that hold one of some texts, in any case, in order."""
+        targets = {f"text{n}": text for n, text in enumerate(in_small(*texts))}
         if not targets:
             return []
-        answer = " OR ".join(f"{self.place}(text, :{name}) > 0" for name in targets)
+        answer = " OR ".join(f"{self.place}(lower(text), :{name}) > 0" for name in targets)
         where = f":mine AND erased_at IS NULL AND ({answer})"
         sql = f"SELECT ref FROM observation WHERE {where} ORDER BY ref LIMIT :n"
         return [ref for (ref,) in self._session.read(sql, n=limit, **targets)]
