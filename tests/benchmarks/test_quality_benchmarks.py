@@ -339,7 +339,8 @@ def gathered(seed: int) -> tuple[asked.Case, asked.Asked]:
     return asked.Case("ret_realtalk", "0", "minilm", refs, names, names.tolist(), vectors), reported_asked
 
 
-@pytest.mark.parametrize("name", sorted(set(recall_quality.ablations()) - {"dense foreign"}))
+# The question of the case looks back: what is due has cases of its own (`tests/engine/test_due.py`).
+@pytest.mark.parametrize("name", sorted(set(recall_quality.ablations()) - {"dense foreign", "due"}))
 def test_switching_off_a_leg_ranks_otherwise(name: str) -> None:
     order = recall_quality.ablations()[name]
     some = [gathered(seed) for seed in range(20)]

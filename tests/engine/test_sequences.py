@@ -261,7 +261,7 @@ def test_what_is_followed_minds_filters_suppression_and_the_seed(story: tuple[Me
     story_text = mine(memory).chains.replay("billing migration")
     ((command, session),) = re.findall(r"goes on after this; `(episodic arc) ([0-9a-f-]+)` shows", story_text)
     assert command == "episodic arc"
-    assert still.episode_id in {one.episode_id for one in mine(memory).chains.arc(session).steps}
+    assert still.id in {one.episode_id for one in mine(memory).chains.arc(session).steps}
 
 
 def chained(number: int, *, parent: int | None = None) -> Any:
@@ -296,7 +296,7 @@ def test_the_session_an_episode_goes_on_with_is_told_by_its_last_episode() -> No
 
 def test_the_id_of_an_episode_leads_to_the_chain_its_session_is_in(story: tuple[Memory, list[UUID]]) -> None:
     memory, events = story
-    chains, sessions = mine(memory).chains, {one.episode_id for one in mine(memory).sessions.list()}
+    chains, sessions = mine(memory).chains, {one.id for one in mine(memory).sessions.list()}
     assert not sessions.intersection(events)
     told = [one.id for one in chains.get(events[-1])]
     assert len(told) > 1

@@ -193,8 +193,8 @@ def test_a_wish_is_ended_by_one_that_takes_it_back() -> None:
 
 
 def test_news_and_a_wish_of_one_message_are_two_facts() -> None:
-    rate, wished = quoted("Our day rate is 960 euros. Please answer in English.")
-    assert (rate.value, wished.value) == ("Our day rate is 960 euros.", "Please answer in English.")
+    rate, wished = quoted("Our day rate is 960 euros. Please keep your answers short.")
+    assert (rate.value, wished.value) == ("Our day rate is 960 euros.", "Please keep your answers short.")
     assert (rate.category is Category.GUIDELINE, wished.category) == (False, Category.GUIDELINE)
 
 

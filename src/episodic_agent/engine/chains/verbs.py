@@ -189,12 +189,16 @@ def _there(tx: Transaction, identity: UUID) -> Episode:
 
 
 def _around(tx: Transaction, identity: UUID) -> UUID:
-    """Return the session that is asked for: by its own id, or by that of an episode in it."""
+    """Return the session that is asked for: by its own id, or by that of an episode in it.
+
+    A session that has no words yet and goes on with nothing tells less than its episode.
+    """
     episode = _there(tx, identity)
-    if episode.kind is not EpisodeKind.EVENT:
-        return identity
     section = tx.threads.section(episode.thread_id, episode.first_seq)
-    return identity if section is None else section.episode_id
+    if episode.kind is not EpisodeKind.EVENT or section is None:
+        return identity
+    session = _there(tx, section.episode_id)
+    return session.id if session.title or session.parent_episode_id is not None else identity
 
 
 def _node(episode: Episode) -> TreeNode:
