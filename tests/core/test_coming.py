@@ -4,9 +4,10 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
+from episodic_agent.core.language import tokens
 from episodic_agent.core.language.coming import named_days
 from episodic_agent.core.language.timewords import normal
-from episodic_agent.core.recall.due import DaysAsked, days_asked, due
+from episodic_agent.core.recall.due import DaysAsked, days_asked, due, near_terms
 
 SAID = datetime(2024, 3, 18, 9, tzinfo=UTC)  # a Monday
 
@@ -138,3 +139,13 @@ def test_a_question_may_ask_for_days_to_come(question: str, days: list[str], *, 
 )  # fmt: skip
 def test_a_question_for_what_is_over_or_for_no_day_asks_for_none(question: str) -> None:
     assert days_asked(question, SAID) is None
+
+
+@pytest.mark.parametrize(
+    "form", ["{0.day}.{0.month}.", "{0:%d.%m.}", "{0.day}.{0.month}. 11:25", "{0.day}/{0.month}"]
+)
+def test_a_date_in_figures_is_looked_up_by_a_term_of_it(form: str) -> None:
+    for n in range(366):
+        day = date(2024, 1, 1) + timedelta(days=n)
+        terms = near_terms(DaysAsked([day], alone=True))
+        assert not set(tokens(f"the flight is {form.format(day)} from Hamburg")).isdisjoint(terms), day

@@ -192,7 +192,10 @@ def near_terms(asked: DaysAsked) -> Mapping[str, float]:
     numbers = {day.day for day in asked.days}
     weekday_numbers = {day.weekday() for day in asked.days}
     written = [f"{number}{ending}" for number in numbers for ending in ("", *phrases(f"{DATA}.endings"))]
-    written += [f"{day.day}.{day.month:{form}}" for day in asked.days for form in ("", "02")]
+    dates = [
+        f"{d.day:{one}}.{d.month:{other}}" for d in asked.days for one in ("", "02") for other in ("", "02")
+    ]
+    written += [term for one in dates for term in tokens(one)]  # 17.10 is the number 17.1 to an index
     written += [f"{number:02}" for number in numbers]
     named = (*weekdays().items(), *short_weekdays().items())
     weights = {
