@@ -63,6 +63,7 @@ _FIGURE: Final = re.compile(r"\d")
 _LONGEST_QUESTION: Final = 400  # characters: what is longer asks for no time alone, and would cost more
 _AT_TIME: Final = 1.5  # log-odds that having been said at the time a question names adds
 _DUE: Final = 1.5  # log-odds that being said of the days to come that it asks about adds
+_FIRST_BY: Final = 1e-3
 _LINKED, _MAYBE, _CHOSEN = 0.7, 0.3, 1.0  # log-odds that a link adds
 Floats = npt.NDArray[np.float64]
 
@@ -265,7 +266,9 @@ def _timed(
         places[np.argsort(-worths.round(6), kind="stable")] = np.arange(len(worths))
         return 1.0 - places / len(worths)
     if when.due:
-        return worths + _DUE * np.isin(refs, when.refs)
+        # no further than first: far above all else it would leave them below the floor of a young memory
+        lifted = np.minimum(worths + _DUE, worths.max() + _FIRST_BY)
+        return np.where(np.isin(refs, when.refs), lifted, worths)
     at = np.array([item.at.timestamp() for item in texts])
     return worths + _AT_TIME * ranking.time_match(when.query.time, at)
 
