@@ -117,3 +117,13 @@ def test_weeks_of_messages_tell_what_is_due(open_memory: OpenMemory, life: dict[
             assert names >= set(question["wanted"]), question
             assert names.isdisjoint(question["wrong"]), question
             assert bool(names) == bool(question["wanted"]), question
+
+
+def test_a_bare_question_is_answered_with_no_fact_of_another_friday(open_memory: OpenMemory) -> None:
+    memory = open_memory(policy="default", embedder="none")
+    said = "Anything that I plan on a Friday is in my blue calendar."
+    mine(memory).add(said, channel="sms", timestamp=MONDAY)
+    mine(memory).flush()
+    later = MONDAY + timedelta(days=16)
+    assert mine(memory).search("which calendar is what I plan in?", now=later).facts
+    assert not mine(memory).search("anything on Friday?", now=later).facts

@@ -192,9 +192,9 @@ class Recaller:
         return Answered(_detailed(tx, recall, options.detail, clock), asker)
 
     def _facts(self, tx: Transaction, asked: "_SearchRequest", visibility: Visibility) -> Sequence[FactHit]:
-        """Return the facts that answer; those of a place alone are asked for nowhere."""
-        options = asked.options
-        if not options.facts or options.place:
+        """Return the facts that answer; of a place or of days to come alone what was said there tells all."""
+        options, ahead = asked.options, asked.query.ahead
+        if not options.facts or options.place or (ahead is not None and ahead.alone):
             return ()
         return answering(
             tx,
