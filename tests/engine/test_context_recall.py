@@ -475,3 +475,15 @@ def test_function_words_of_a_questions_language_find_nothing(
     told = mine(memory).context(question, at=at(9), max_tokens=800)
     worths = {wanted in one.text: one.score for one in sorted(told.items, key=lambda one: one.score)}
     assert worths[True] >= worths.get(False, -99.0) - 0.01  # what may correct it stands as high
+
+
+def test_a_context_reads_its_message_by_the_declared_language(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EPISODIC_LANGUAGE", "de")
+    memory = open_memory(policy="default", embedder="none")
+    for day, text in enumerate(("Das Haus am Deich kostet mehr.", *WORDS_OF_HERS)):
+        talk(memory, day, (text, "Gut."))
+    told = mine(memory).context("Was war mit den Häusern?", at=at(9), max_tokens=800)  # the stem is "haus"
+    worths = {"Haus" in one.text: one.score for one in sorted(told.items, key=lambda one: one.score)}
+    assert worths[True] > worths.get(False, -99.0) + 0.1

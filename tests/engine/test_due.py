@@ -73,6 +73,22 @@ def test_a_question_with_a_matter_prefers_its_day_and_leaves_nothing_out(memory:
     assert "the plumber comes on Friday at nine" in told(memory, question, 3)
 
 
+def test_what_is_due_stands_higher_beside_a_matter_too(open_memory: OpenMemory) -> None:
+    memory = open_memory(policy="default", embedder="none")
+    for text in ("plumber the 22nd?", "the plumber's number is 555 0199", "and what about the plumber then?"):
+        mine(memory).add(text, channel="sms", timestamp=MONDAY)
+    results = {day: found(memory, f"what about the plumber on {day}?", 1) for day in ("Friday", "Thursday")}
+    assert {day: texts[0].startswith("plumber the") for day, texts in results.items()} == {
+        "Friday": True,
+        "Thursday": False,
+    }
+    scores = []
+    for day in ("Friday", "Thursday"):
+        context = mine(memory).context(f"what about the plumber on {day}?", at=MONDAY + timedelta(days=1))
+        scores += [one.score for one in context.items if "plumber the" in one.text]
+    assert scores[0] > scores[1] + 0.1
+
+
 def test_what_moves_it_is_told_in_the_place_of_what_is_moved(memory: Memory) -> None:
     moved = "dentist rang, not Thursday, moved to the 30th"
     mine(memory).add(moved, channel="sms", timestamp=MONDAY + timedelta(days=1))

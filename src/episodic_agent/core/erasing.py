@@ -5,9 +5,8 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Final
 
-from episodic_agent.core.episodes.languages import guess_language
-from episodic_agent.core.language import tokens, words
-from episodic_agent.core.language.stopwords import stop_words
+from episodic_agent.core.episodes.languages import content_terms
+from episodic_agent.core.language import tokens
 from episodic_agent.schemas import Scope
 from episodic_agent.schemas.erasures import What
 
@@ -55,9 +54,7 @@ def telling_terms(text: str, language: str | None = None) -> frozenset[str]:
     >>> sorted(telling_terms("papa nimmt ramipril 5 mg und seit juli donepezil"))
     ['donepezil', 'juli', 'nimmt', 'papa', 'ramipril']
     """
-    functional = stop_words().get(language or guess_language(text), frozenset())
-    dropped = {term for word in words(text) if word in functional for term in tokens(word, language)}
-    return frozenset(term for term in tokens(text, language) if term not in dropped and _tells(term))
+    return frozenset(term for term in content_terms(text, language) if _tells(term))
 
 
 def told_only_by(gone: Iterable[str], staying: Iterable[str], text: str, language: str | None = None) -> bool:

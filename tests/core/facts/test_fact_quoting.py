@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from episodic_agent.core.evaluation.lives import FoundFact, contradicts
-from episodic_agent.core.facts import keeping, quotations, retold
+from episodic_agent.core.facts import keeping, quotations, quoting, retold
 from episodic_agent.core.facts.quoting import is_quotation
 from episodic_agent.core.facts.stating import CATEGORIES, LONGEST, SHORT, WISH, judged, parts_of, signs, wish
 from episodic_agent.schemas.facts import Category
@@ -168,21 +168,19 @@ def test_what_takes_the_place_of_something_ends_it_from_then_on() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wished", "later"),
+    ("wished", "later", "ends"),
     [
-        ("Please answer in metres, my tiler reads along.", "My tiler answered, 90 metres of skirting now."),
-        ("Keep it short, and no emojis please.", "Emojis are fine again, use them if you like."),
-        (
-            "Antworte bitte kurz und in Stichpunkten, ohne Emojis.",
-            "Keine Stichpunkte mehr, bitte ganze Sätze.",
-        ),
+        ("Please answer in English.", "My tiler has moved to Kiel.", False),  # news
+        ("Please answer in English.", "Please answer in German.", True),
+        ("Answer in English please, and use metres.", "Please answer in German.", False),  # a part of it
     ],
 )
-def test_a_wish_is_ended_by_no_news_and_not_where_another_takes_back_a_part_of_it(
-    wished: str, later: str
+def test_a_wish_is_ended_by_a_wish_that_takes_back_all_of_it(
+    monkeypatch: pytest.MonkeyPatch, wished: str, later: str, *, ends: bool
 ) -> None:
-    (wish_of_old, *_) = said_in_turn(wished, later)
-    assert (wish_of_old.value, wish_of_old.invalid_at) == (wished, None)
+    monkeypatch.setattr(quoting, "likelihood", lambda *_: 0.9)  # the judge of pairs is sure of each
+    (before,) = [fact for fact in said_in_turn(wished, later) if fact.value == wished]
+    assert (before.invalid_at is not None) == ends
 
 
 def test_a_wish_is_ended_by_one_that_takes_it_back() -> None:

@@ -17,13 +17,13 @@
     (Continuing from previous thread after {gap} break: {title})
     Current question: {message}
 
-Lines of all blocks compete for the tokens: each has a worth, the best are taken until nothing fits. What was
-said earlier stands in the order of time under its date; what one sitting's line answers stands with its
-question. Each line names where it is from. What does not bear on the message is left out even where there is
-room: below a bar in calibrated log-odds that sinks with the budget, as whoever gives more room wants more,
-and in a young memory far below the best line (under `context-2027-01` that alone). What the thread only
-perhaps goes on from is not named: it misleads more often than it helps (under `context-2027-01` it is, and
-that line stands last, as in the founding document).
+Lines of all blocks compete for the tokens: each has a worth, the best are taken until nothing fits. Facts
+stand in the order of time, and what was said earlier under its date; what one sitting's line answers stands
+with its question. Each line names where it is from. What does not bear on the message is left out even
+where there is room: below a bar in calibrated log-odds that sinks with the budget, as whoever gives more
+room wants more, and in a young memory far below the best line (under `context-2027-01` that alone). What
+the thread only perhaps goes on from is not named: it misleads more often than it helps (under
+`context-2027-01` it is, and that line stands last, as in the founding document).
 """
 
 from collections.abc import Mapping, Sequence

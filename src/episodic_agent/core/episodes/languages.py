@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
 
-from episodic_agent.core.language import fold, script, words
+from episodic_agent.core.language import fold, script, tokens, words
 from episodic_agent.core.language.stopwords import stop_words
 from episodic_agent.data import listed_words, tables
 
@@ -32,6 +32,7 @@ class Phrasebook:
 _BY_SCRIPT: Final = {"han": "zh", "kana": "ja", "cyrillic": "ru", "hangul": "ko"}
 _READ: Final = 240  # words looked at to guess a language
 _LEAST: Final = 0.12  # share of function words below which a language is not believed
+_CERTAIN: Final = 2  # different function words of a language whose other function words tell nothing
 _FEW: Final = 2  # words in which one function word tells nothing
 _NO_WORDS: Final = re.compile(
     r"\x1b\].*?(?:\x07|\x1b\\)|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|</?[a-zA-Z][^<>]*>|\b[a-zA-Z]+://[^\s\])>]+"
@@ -114,6 +115,21 @@ def guess_language(text: str, least: int = 1) -> str:
     if len(seen["en"]) < least_seen or (least > 1 and not _is_sure_english(seen, len(read), least)):
         return ""
     return "en"
+
+
+def content_terms(text: str, language: str | None = None) -> list[str]:
+    """Return the search terms of a text without the function words of the language it is in.
+
+    Terms leave out those of the declared language, or of English: "hat" is a word like others to a memory
+    that says nothing of German. Of a text of nothing else all terms are left.
+
+    >>> content_terms("Was hat der Notar gekostet?"), content_terms("der die das")
+    (['notar', 'gekostet'], ['der', 'die', 'das'])
+    """
+    terms = tokens(text, language)
+    functional = stop_words().get(guess_language(text, least=_CERTAIN), frozenset())
+    empty = {term for word in words(text) if word in functional for term in tokens(word, language)}
+    return [term for term in terms if term not in empty] or terms
 
 
 def _is_sure_english(texts: Mapping[str, Sequence[str]], length: int, least: int) -> bool:

@@ -400,8 +400,8 @@ def _month(name: str) -> int:
 
 def _in_month(today: date, month: int, day: int) -> date:
     for year in range(today.year, today.year + 9):
-        if day <= monthrange(year, month)[1] and (readings := date(year, month, day)) >= today:
-            return readings
+        if day <= monthrange(year, month)[1] and (coming := date(year, month, day)) >= today:
+            return coming
     raise ValueError("no such day")
 
 
@@ -423,8 +423,8 @@ def _next_number(number: int, today: date) -> list[_Pair]:
     month = today.replace(day=1)
     for _ in range(3):
         length = monthrange(month.year, month.month)[1]
-        if 1 <= number <= length and (readings := month.replace(day=number)) >= today:
-            return _only(readings)
+        if 1 <= number <= length and (coming := month.replace(day=number)) >= today:
+            return _only(coming)
         month += length * _DAY
     return []
 

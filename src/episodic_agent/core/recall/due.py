@@ -205,10 +205,10 @@ def near_terms(asked: DaysAsked) -> Mapping[str, float]:
         **dict.fromkeys((*_distances(), *written), APART),
     }
     for n in range(-MOST_DAYS, REACH.days + 1):
-        message = asked.days[0] - n * _DAY
-        weight = sum(weights.get(term, 0.0) for term in date_words(datetime.combine(message, time(), UTC)))
+        spoken_on = asked.days[0] - n * _DAY
+        weight = sum(weights.get(term, 0.0) for term in date_words(datetime.combine(spoken_on, time(), UTC)))
         if weight:
-            weights[message.isoformat()] = -weight
+            weights[spoken_on.isoformat()] = -weight
     return weights
 
 
@@ -217,11 +217,11 @@ def dated_terms(asked: DaysAsked) -> Mapping[str, float]:
     months = [lines("entities/times.months")[month - 1] for month in {day.month for day in asked.days}]
     written = [*_terms(" ".join(months).split()), *(str(day.month) for day in asked.days)]
     years = range(asked.days[0].year - MOST_YEARS, asked.days[0].year + 1)
-    message = [f"{year}-{day.month:02}-{day.day:02}" for year in years for day in asked.days]
+    spoken_on = [f"{year}-{day.month:02}-{day.day:02}" for year in years for day in asked.days]
     return {
         **dict.fromkeys(written, 1.0),
         **{str(day.day): DATED - 1.0 for day in asked.days},
-        **dict.fromkeys(message, SPOKEN),
+        **dict.fromkeys(spoken_on, SPOKEN),
     }
 
 

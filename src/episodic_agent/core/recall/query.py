@@ -12,10 +12,9 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from episodic_agent.core.episodes.languages import guess_language
+from episodic_agent.core.episodes.languages import content_terms
 from episodic_agent.core.language import fold, script, tokens, words
 from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
-from episodic_agent.core.language.stopwords import stop_words
 from episodic_agent.core.language.timewords import TimeQuery, date_terms, date_words, parse_time
 from episodic_agent.core.recall.alone import asks_nothing_else, asks_what_was_said
 from episodic_agent.core.recall.due import DaysAsked, days_asked
@@ -62,7 +61,6 @@ _ABOUT_TIME: Final = frozenset(
         "late", "mid", "begin", "start", "end", "happen", "event", "thing",
     }
 )  # fmt: skip
-_FEWEST: Final = 2  # different function words of a language that a question is in
 _QUESTIONS: Final = r"(?<=[?？])\s*|(?<=[。！!.])\s*|另外[，,]?|对了[，,]"
 
 
@@ -129,7 +127,7 @@ def analyse(
     """
     actors = tuple(dict.fromkeys(speakers))
     time = parse_time(text, now, utc_offset)
-    asked_for = tuple(dict.fromkeys(asked_terms(text, language)))
+    asked_for = tuple(dict.fromkeys(content_terms(text, language)))
     besides = _calendar(time, utc_offset)
     dense, named = _addressed(text, (*actors, owner) if owner and owner not in actors else actors)
     if owner and any(fold(name) == fold(owner) for name in named):
@@ -164,20 +162,6 @@ def analyse(
     )
 
 
-def asked_terms(text: str, language: str | None = None) -> list[str]:
-    """Return the search terms of what is asked, without the function words of the language it is in.
-
-    A memory holds as words what is a function word in no language of its own, and "hat" would answer.
-
-    >>> asked_terms("Was hat der Notar gekostet?"), asked_terms("der die das")
-    (['notar', 'gekostet'], ['der', 'die', 'das'])
-    """
-    terms = tokens(text, language)
-    silent = stop_words().get(guess_language(text, least=_FEWEST), frozenset())
-    empty = {term for word in words(text) if word in silent for term in tokens(word, language)}
-    return [term for term in terms if term not in empty] or terms
-
-
 def looking_ahead(query: Query, now: datetime, utc_offset: timedelta | None) -> Query:
     """Return a query with the days to come that it asks about: its Friday is not the last one then.
 
@@ -204,7 +188,9 @@ def _parts(text: str, language: str | None) -> tuple[tuple[str, ...], ...]:
     """
     pieces = [piece.strip() for piece in re.split(_QUESTIONS, text)]
     asked = [
-        tuple(dict.fromkeys(asked_terms(piece, language))) for piece in pieces if piece.endswith(("?", "？"))
+        tuple(dict.fromkeys(content_terms(piece, language)))
+        for piece in pieces
+        if piece.endswith(("?", "？"))
     ]
     asked = [terms for terms in asked if len(terms) > 1]
     return tuple(asked) if len(asked) > 1 else ()

@@ -28,6 +28,7 @@ from episodic_agent.core.context.relevance import (
 )
 from episodic_agent.core.context.telling import Block, QuotedText, Spot
 from episodic_agent.core.echo import is_echo, own_words
+from episodic_agent.core.episodes.languages import content_terms
 from episodic_agent.core.facts.stating import STATEMENTS, lasting
 from episodic_agent.core.language import tokens
 from episodic_agent.core.language.timewords import parse_time
@@ -35,7 +36,7 @@ from episodic_agent.core.recall import kept_terms, term_weight
 from episodic_agent.core.recall.alone import QUESTION_MARKS, asks, looks_back
 from episodic_agent.core.recall.bm25 import K1, B
 from episodic_agent.core.recall.due import days_asked
-from episodic_agent.core.recall.query import Query, asked_terms
+from episodic_agent.core.recall.query import Query
 from episodic_agent.core.threads import is_reply
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.recall.concluding import conclusions
@@ -63,7 +64,7 @@ _FIGURE: Final = re.compile(r"\d")
 _LONGEST_QUESTION: Final = 400  # characters: what is longer asks for no time alone, and would cost more
 _AT_TIME: Final = 1.5  # log-odds that having been said at the time a question names adds
 _DUE: Final = 1.5  # log-odds that being said of the days to come that it asks about adds
-_FIRST_BY: Final = 1e-3
+_FIRST_BY: Final = 1e-3  # log-odds: what stands first, and no further above the rest
 _LINKED, _MAYBE, _CHOSEN = 0.7, 0.3, 1.0  # log-odds that a link adds
 Floats = npt.NDArray[np.float64]
 
@@ -396,12 +397,12 @@ class _Legs:
         self._deps = deps
         last = now.sitting[-LAST:]
         self.language = deps.language
-        self.terms = asked_terms(now.text, self.language)
+        self.terms = content_terms(now.text, self.language)
         weights: dict[str, float] = dict.fromkeys(self.terms, 1.0)
         before: dict[str, float] = {}
         for weight, item in zip(fading(len(last)), last, strict=True):
             share = float(weight / fading(1)[0])
-            for term in asked_terms(item.text, self.language):
+            for term in content_terms(item.text, self.language):
                 before[term] = max(before.get(term, 0.0), share)
         statistics = tx.index.statistics(OBSERVATIONS, list({**weights, **before}))
         frequent = kept_terms(dict(statistics.frequencies), statistics.documents)
