@@ -97,6 +97,21 @@ def test_what_was_said_and_is_no_longer_so_is_not_told(memory: Memory) -> None:
         assert "I'm vegetarian" not in text
 
 
+def test_what_a_fact_was_ended_by_does_not_take_its_other_words_away(open_memory: OpenMemory) -> None:
+    memory = open_memory(embedder="none")
+    talk(memory, 0, ("I live at 14 Mill Lane and pay Mr Pell 900 a month", "Noted."))
+    talk(memory, 3, ("Mr Pell wants 950 a month from now on", "That is a lot."))
+    (old,) = [card.fact for card in mine(memory).facts.list(history=True) if "Mill Lane" in card.fact.value]
+    assert old.superseded_by is not None
+    text = mine(memory).context("what is my address in Mill Lane?", channel="sms", at=at(25)).text
+    assert text.count("950 a month") == 1
+    before, after = text.split("14 Mill Lane")
+    assert "950 a month" in before + after
+    assert f"{at(0):%Y-%m-%d}" in before.rpartition("From earlier:")[2]  # dated, so that the later counts
+    tight = mine(memory).context("what is my address in Mill Lane?", channel="sms", at=at(25), max_tokens=45)
+    assert "900 a month" not in tight.text or "950 a month" in tight.text
+
+
 def test_what_a_person_states_is_worth_more_than_the_same_words_of_a_device(open_memory: OpenMemory) -> None:
     memory = open_memory(embedder="none")
 

@@ -504,13 +504,13 @@ def test_links_that_are_taken_back_raise_the_threshold_of_chains(memory: Memory,
     new = run.record["new_threshold"]
     assert isinstance(new, float)
     assert 0.43 <= new <= 0.45
-    assert run.policy == f"chain-2026-12?threshold={new:g}"
+    assert run.policy == f"chain-2027-01?threshold={new:g}"
     first = hold(memory, ON_LEAK, 24, LEAK)
     second = hold(memory, ON_LEAK, 25, LEAK)
     assert {one.threshold for one in decisions(memory, second.id)} == {new}
     assert second.parent_episode_id == first.id
     back = mine(memory).tuning.rollback("chain")
-    assert (back.kind, back.policy) == ("rollback", "chain-2026-12")
+    assert (back.kind, back.policy) == ("rollback", "chain-2027-01")
     assert [one.kind for one in mine(memory).tuning.list()] == ["rollback", "tuned"]
     with pytest.raises(InvalidInput, match="tuning to take back"):
         mine(memory).tuning.rollback()  # of links there was none
@@ -535,7 +535,7 @@ def decided(number: int, score: float, right: int) -> Decision:
         score=score,
         threshold=0.4,
         verdict="CHAIN",
-        policy_version="chain-2026-12",
+        policy_version="chain-2027-01",
         confidence_label="UNCERTAIN" if close else "HIGH",
         detail=detail,
         outcome="CORRECT" if right else "INCORRECT",

@@ -41,17 +41,26 @@ def with_corrections(
     Judged are statements that bear on the message: an answer would rest on them. A question changes nothing.
     """
     later = _corrections(tx, deps, earlier, stored)
+    for line in earlier:  # what surely took a fact's place, too
+        if line.corrected_by:
+            later[line.spot] = tuple(dict.fromkeys([*line.corrected_by, *later.get(line.spot, ())]))
     if not later:
         return list(facts), list(earlier)
     worths: dict[Spot, float] = {}
     for line in sorted((*facts, *earlier), key=lambda one: -one.worth):
         for spot in later.get(line.spot, ()):
             worths[spot] = max(worths.get(spot, line.worth), line.worth) + _ABOVE
-    known_lines = [replace(one, corrected_by=later.get(one.spot, ())) for one in facts]
+    known = {line.spot for line in facts}  # a fact tells it: its message need not stand there again
+    known_lines = [
+        replace(
+            one, worth=max(one.worth, worths.get(one.spot, one.worth)), corrected_by=later.get(one.spot, ())
+        )
+        for one in facts
+    ]
     earlier_lines = [
         replace(
             one,
-            worth=max(one.worth, worths.get(one.spot, one.worth)),
+            worth=one.worth if one.spot in known else max(one.worth, worths.get(one.spot, one.worth)),
             corrected_by=later.get(one.spot, ()),
         )
         for one in earlier

@@ -17,7 +17,7 @@ from episodic_agent.core.context import Basis, LineKind
 from episodic_agent.core.context.frames import frame_for
 from episodic_agent.core.context.quoting import as_sentence
 from episodic_agent.core.context.relevance import RIVALS
-from episodic_agent.core.context.telling import LONGEST, SHARES, Block, Continued, QuotedText, tell
+from episodic_agent.core.context.telling import LONGEST, SHARES, Block, Continued, QuotedText, Spot, tell
 from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.episodes.repeats import title_beside, unsaid
 from episodic_agent.core.facts.quoting import is_quotation
@@ -122,7 +122,7 @@ def prompt(
     if policy == RIVALS:
         facts = _bearing(facts, earlier)
     session = _session(tx, deps, current, visibility, [item.text for item in here])
-    earlier = _not_replaced(tx, current, earlier, stored)
+    earlier = _not_replaced(tx, current, earlier, stored, beside=policy == RIVALS)
     if policy == RIVALS:
         facts, earlier = with_corrections(tx, deps, facts, earlier, stored)
     skills = _skills(tx, deps, current, visibility)
@@ -245,14 +245,30 @@ def _continued(
 
 
 def _not_replaced(
-    tx: Transaction, now: Situation, earlier: Sequence[QuotedText], stored: Mapping[int, Observation]
+    tx: Transaction,
+    now: Situation,
+    earlier: Sequence[QuotedText],
+    stored: Mapping[int, Observation],
+    *,
+    beside: bool,
 ) -> list[QuotedText]:
-    """Leave out what was said and is no longer so."""
+    """Return what was said without what is no longer so; `beside` what took its place it stays.
+
+    The judge of pairs errs, and what it ends wrongly would be lost: dated, the older misleads nobody where the
+    later stands below it. Where that is not at hand the older is left out.
+    """
     likely = sorted(earlier, key=lambda item: -item.worth)[:_LOOKED_THROUGH]
-    spans = {(item.thread_id, item.first_seq) for item in likely}
-    read = {o.id: o for o in stored.values() if (o.thread_id, o.seq) in spans}
-    replaced = {(read[old].thread_id, read[old].seq) for old, _ in replaced_words(tx, read, now.at)}
-    return [item for item in earlier if (item.thread_id, item.first_seq) not in replaced]
+    at_hand = {item.spot for item in earlier}
+    read = {o.id: o for o in stored.values() if (o.thread_id, o.seq) in {item.spot for item in likely}}
+    spots = {o.id: (o.thread_id, o.seq) for o in stored.values()}
+    newer: dict[Spot, set[Spot]] = {}
+    for old, proofs in replaced_words(tx, read, now.at):
+        newer.setdefault(spots[old], set()).update(spots[one] for one in proofs if one in spots)
+    return [
+        replace(item, corrected_by=tuple(sorted(newer[item.spot]))) if item.spot in newer else item
+        for item in earlier
+        if item.spot not in newer or (beside and newer[item.spot] & at_hand)
+    ]
 
 
 def _skills(tx: Transaction, deps: Deps, now: Situation, visibility: Visibility) -> list[QuotedText]:
