@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain, islice
 from typing import Final
 from uuid import UUID
 
@@ -40,6 +41,7 @@ from episodic_agent.engine.context.gathering import (
     people,
     replier,
 )
+from episodic_agent.engine.context.passing import not_over
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.quoting import knows_meaning
 from episodic_agent.engine.links.linked import NearThread, on_both_sides
@@ -396,8 +398,9 @@ def _known(
             item.id,
         )
     )
-    bearing = [fact for fact, score in pairs if score >= _BEARS]
-    ranked: dict[UUID, Fact] = {item.id: item for item in [*standing[:MOST_STANDING], *bearing]}
+    standing = list(islice(not_over(tx, standing, now.at), MOST_STANDING))
+    bearing = not_over(tx, (fact for fact, score in pairs if score >= _BEARS), now.at)
+    ranked: dict[UUID, Fact] = {item.id: item for item in chain(standing, islice(bearing, MOST_FACTS))}
     chosen = list(ranked.values())[:MOST_FACTS]
     proofs = tx.observations.get([e.observation_id for item in chosen for e in item.evidence])
     quotes, used = [], []
@@ -407,7 +410,7 @@ def _known(
         if proof is None or visibility.holds(fact.fact) or not tokens(fact.fact):
             continue
         used.append(proof)
-        standing_line = place < len(standing[:MOST_STANDING])
+        standing_line = place < len(standing)
         # what was said at a time stands under its day, in its own words; wishes count whatever is asked
         when = now.when if now.when is not None and now.when.alone and not fact.pinned else None
         if when is not None and (is_quotation(fact) or not (standing_line or when.holds(proof.at))):
