@@ -8,6 +8,7 @@ from typing import Final
 from episodic_agent.core.language.mentions import Lexicon, mentions, set_references
 from episodic_agent.core.language.mentions.topics import topics
 from episodic_agent.core.links.features import Features, features_of, without
+from episodic_agent.core.recall.due import days_asked
 from episodic_agent.schemas import Vector
 
 SHORT: Final = 1_000  # characters of a text whose features are kept for whoever asks again
@@ -20,8 +21,12 @@ def read_message(
     vector: Vector | None = None,
     lexicon: Lexicon | None = None,
     language: str | None = None,
+    among_others: bool = False,
 ) -> Features:
     """Return a message's features; `at` makes "tomorrow" a date, `vector` is its embedding of length 1.
+
+    "What's on today?" says nothing that could be gone on with, unless it is said `among_others`: then it is
+    they who answer.
 
     >>> from datetime import UTC
     >>> read = read_message("What about the weather in Boston?", datetime(2026, 3, 2, tzinfo=UTC))
@@ -32,7 +37,24 @@ def read_message(
         features = _read_once(text, at, at.tzinfo, language)
     else:
         features = _read(text, at, lexicon, language)
+    if not among_others and _asks_days_alone(text, at, features):
+        features = replace(
+            features,
+            words=frozenset(),
+            mentions=(),
+            topics={},
+            cues=replace(features.cues, nothing=True),
+            asks_days=True,
+        )
     return features if vector is None else replace(features, vector=vector)
+
+
+def _asks_days_alone(text: str, at: datetime, features: Features) -> bool:
+    """Tell whether a message asks what is due and leans on nothing before it, as "and on Friday?" does."""
+    if features.cues.continuation or features.cues.anaphora or features.cues.recall:
+        return False
+    asked = days_asked(text, at)
+    return asked is not None and asked.alone
 
 
 @lru_cache(maxsize=1_024)  # each session that closes reads those before it again

@@ -135,7 +135,7 @@ def prompt(
         current.text,
         lines,
         max_tokens=max_tokens,
-        continued=None if explicit else _continued(current, near, called),
+        continued=None if explicit or _asks_days_alone(current) else _continued(current, near, called),
         asked=asked,
         language=deps.language,
         policy=policy,
@@ -224,6 +224,11 @@ def _here(now: Situation, max_tokens: int) -> list[QuotedText]:
         for place, item in enumerate(reversed(last))
         if item.text.strip() and not (place == 0 and item.text == now.text)
     ]
+
+
+def _asks_days_alone(now: Situation) -> bool:
+    """Tell whether a message asks only what is due: of any matter, so that it goes on from none."""
+    return now.when is not None and now.when.due and now.when.alone
 
 
 def _continued(
