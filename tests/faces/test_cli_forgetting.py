@@ -107,6 +107,24 @@ def test_check_names_messages_that_are_kept_and_hold_the_words(run: Run, safe: s
     assert run("forget", "check", "quokkazanzibar").out == "nothing of it is left\n"
 
 
+def test_check_looks_for_kept_messages_of_every_user(
+    run: Run, safe: str, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Memory.open(database, embedder="hashing", policy="seed-001") as memory:
+        copy = str(memory.user("bo").add(f"As I said: {SAID}!", thread="copy")[0].id)
+    run("forget", "observation", safe, "--user", "default", "--yes")
+    for settled in ("", "default"):
+        if settled:
+            monkeypatch.setenv("EPISODIC_USER", settled)
+        shown = run("forget", "check", "quokkazanzibar").out
+        assert "kept messages that hold it: 1" in shown
+        assert f"{copy} of bo" in shown
+        (kept,) = run("forget", "check", "quokkazanzibar", "--json").json["kept"]
+        assert (kept["id"], kept["user"]) == (copy, "bo")
+    own = run("forget", "check", "quokkazanzibar", "--user", "default", "--json").json
+    assert (own["kept"], own["clean"]) == ([], True)
+
+
 def test_a_pin_is_told_before_what_is_pinned_goes(
     run: Run, safe: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
