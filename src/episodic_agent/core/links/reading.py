@@ -34,18 +34,9 @@ def read_message(
     ((('place', 'boston'),), True)
     """
     if lexicon is None and len(text) <= SHORT:
-        features = _read_once(text, at, at.tzinfo, language)
+        features = _read_once(text, at, at.tzinfo, language, among_others=among_others)
     else:
-        features = _read(text, at, lexicon, language)
-    if not among_others and _asks_days_alone(text, at, features):
-        features = replace(
-            features,
-            words=frozenset(),
-            mentions=(),
-            topics={},
-            cues=replace(features.cues, nothing=True),
-            asks_days=True,
-        )
+        features = _read(text, at, lexicon, language, among_others=among_others)
     return features if vector is None else replace(features, vector=vector)
 
 
@@ -58,15 +49,19 @@ def _asks_days_alone(text: str, at: datetime, features: Features) -> bool:
 
 
 @lru_cache(maxsize=1_024)  # each session that closes reads those before it again
-def _read_once(text: str, at: datetime, _: tzinfo | None, language: str | None) -> Features:
+def _read_once(
+    text: str, at: datetime, _: tzinfo | None, language: str | None, *, among_others: bool
+) -> Features:
     """Keep by time zone too: times are equal wherever they were read, but "tomorrow" is another day."""
-    return _read(text, at, None, language)
+    return _read(text, at, None, language, among_others=among_others)
 
 
-def _read(text: str, at: datetime, lexicon: Lexicon | None, language: str | None) -> Features:
+def _read(
+    text: str, at: datetime, lexicon: Lexicon | None, language: str | None, *, among_others: bool
+) -> Features:
     sets = set_references(text)
     named = mentions(text, at=at, lexicon=lexicon, language=language)
-    return features_of(
+    features = features_of(
         text,
         # the "two" of "the two hotels" is no number of its own
         mentions=[m for m in named if not any(m.start < s.end and s.start < m.end for s in sets)],
@@ -74,3 +69,7 @@ def _read(text: str, at: datetime, lexicon: Lexicon | None, language: str | None
         topics=topics(without(text, sets)),
         language=language,
     )
+    if among_others or not _asks_days_alone(text, at, features):
+        return features
+    nothing = replace(features.cues, nothing=True)
+    return replace(features, words=frozenset(), mentions=(), topics={}, cues=nothing, asks_days=True)
