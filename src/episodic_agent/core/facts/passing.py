@@ -30,11 +30,13 @@ from episodic_agent.data import phrases
 READ: Final = 400  # characters; who says more tells of more than a day
 _COMPOUND: Final = 5  # letters from which a name of an event ends longer ones: "notartermin"
 _ASIDE: Final = 2  # words of a clause that states nothing: "don't forget"
+_HOURS: Final = re.compile(r"\s*[-–]\s*\d")  # "Fri 7-13" are hours of every Friday
 _EARLY: Final = date(2000, 1, 1)  # before all that is said here
 _CLAUSE: Final = re.compile(
     r"[.!?;:\n。！？；，,]+(?!\d)|\s(?:and|but|und|aber|y|pero|et|mais|ma|e|en|maar|и|но)\s"
 )
 _WORD: Final = re.compile(r"[^\W\d_]+")
+_SPOKEN: Final = re.compile(rf"{HAN.pattern}|[^\W\d_]+")  # of a text without spaces each character
 
 
 def names_days(message: str) -> bool:
@@ -69,7 +71,7 @@ def _is_one(folded: str, day: ComingDays, said_on: date, *, once: bool, timed: b
 
     "Today" may mean these days, "choir on Tuesday" each of them, "in May" every year.
     """
-    if _patterns()["from_then"].search(folded[: day.start].rstrip()):
+    if _patterns()["from_then"].search(folded[: day.start].rstrip()) or _HOURS.match(folded, day.end):
         return False
     if day.sure:
         return day.first > said_on or once or timed
@@ -105,7 +107,7 @@ def _states_more(rest: str, days: Sequence[ComingDays]) -> bool:
     start = 0
     for end, following in [*(match.span() for match in _CLAUSE.finditer(rest)), (len(rest), len(rest))]:
         names_day = any(start <= day.start < end for day in days)
-        if not names_day and len(_WORD.findall(rest[start:end])) > _ASIDE:
+        if not names_day and len(_SPOKEN.findall(rest[start:end])) > _ASIDE:
             return True
         start = following
     return False
