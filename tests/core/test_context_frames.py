@@ -62,9 +62,12 @@ def test_a_short_message_takes_the_language_of_the_talk_before_and_else_english(
 
 def test_words_that_two_languages_share_leave_it_to_the_talk() -> None:
     german, english = ["Wir haben gestern die neue Wohnung gesehen"], ["We saw the new flat yesterday"]
-    for message in ("Was steht heute an?", "brief an herrn drews, bedanken wegen lotte"):
+    for message in ("was an?", "brief an herrn drews, bedanken wegen lotte"):
         assert frame_for(message, german) is frames()["de"]
         assert frame_for(message, english) is frames()["en"]
+    for asked in (german, english, german + english, []):
+        assert frame_for("Was steht heute an?", asked) is frames()["de"]
+        assert frame_for("the heute show", asked) is frames()["en"]
     for message in ("What is due today?", "Can you book the cottage?", "mail to Svenja, thanks"):
         assert frame_for(message, german) is frames()["en"]
 

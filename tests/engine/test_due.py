@@ -50,6 +50,16 @@ def test_what_is_on_today_was_said_before(memory: Memory) -> None:
         assert read(memory, "Was steht heute an?", 8) == ["Steve's sending another board on the 26th"]
 
 
+def test_a_question_is_framed_in_its_own_language_whatever_is_told(memory: Memory) -> None:
+    frames = {
+        "Was steht heute an?": "Von früher:",
+        "¿Qué hay hoy?": "De antes:",
+        "What's on today?": "From earlier:",
+    }
+    for question, heading in frames.items():
+        assert heading in mine(memory).context(question, at=MONDAY + timedelta(days=8)).text.splitlines()
+
+
 def test_a_day_of_which_nothing_was_said_is_told_by_nothing(memory: Memory) -> None:
     context = mine(memory).context("anything on Sunday?", at=MONDAY + timedelta(days=3))
     recall = mine(memory).search("anything on Sunday?", now=MONDAY + timedelta(days=3))

@@ -107,6 +107,27 @@ def test_check_names_messages_that_are_kept_and_hold_the_words(run: Run, safe: s
     assert run("forget", "check", "quokkazanzibar").out == "nothing of it is left\n"
 
 
+def test_check_looks_in_the_memory_of_every_user(run: Run, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Memory.open(url, embedder="hashing", policy="seed-001") as memory:
+        erased = str(mine(memory).add(SAID, thread="safe")[0].id)
+        copy = str(memory.user("bo").add(f"As I said: {SAID}!", thread="copy")[0].id)
+    run("forget", "observation", erased, "--user", "default", "--yes", db=url)
+    check = ("forget", "check", "quokkazanzibar")
+    for settled in ("", "default"):
+        if settled:
+            monkeypatch.setenv("EPISODIC_USER", settled)
+        shown = run(*check, db=url).out
+        assert "kept messages that hold it: 1" in shown
+        assert f"{copy} of bo" in shown
+        (kept,) = run(*check, "--json", db=url).json["kept"]
+        assert (kept["id"], kept["user"]) == (copy, "bo")
+    own = run(*check, "--user", "default", "--json", db=url).json
+    assert (own["kept"], own["clean"]) == ([], True)
+    run("forget", "observation", copy, "--user", "bo", "--yes", db=url)
+    run("add", "Who named this thread?", "--thread", "quokkazanzibar", "--user", "bo", db=url)
+    assert run(*check, db=url).code == 1
+
+
 def test_a_pin_is_told_before_what_is_pinned_goes(
     run: Run, safe: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

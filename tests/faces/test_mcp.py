@@ -91,6 +91,27 @@ def test_a_client_starts_a_session_and_ends_it(told: Memory) -> None:
     talk_to(told, use)
 
 
+def test_a_session_on_the_channel_of_a_project_goes_on_from_none_of_another(memory: Memory) -> None:
+    async def use(client: Client) -> None:
+        continues: dict[str, str | None] = {}
+        for number, folder in enumerate(("/home/ana/till", "/home/ana/shop", "/home/ana/till")):
+            topic = {"topic": "The billing migration", "channel": folder}
+            started = await client.call_tool("start_session", topic)
+            assert started.structured_content is not None
+            session = started.structured_content
+            shown = mine(memory).threads.get(session["thread"]).thread
+            assert shown.channels == (folder,)
+            line = {"content": "The invoices are copied to billing.", "thread": session["thread"]}
+            await client.call_tool("add_memory", line)
+            await client.call_tool("end_session", {"session_id": session["session_id"]})
+            continues[f"{number} {folder}"] = session["continues"]
+        assert [parent is None for parent in continues.values()] == [True, True, False]
+        empty = await client.call_tool("start_session", {"topic": "The till", "channel": ""})
+        assert empty.is_error
+
+    talk_to(memory, use)
+
+
 def test_where_nobody_is_named_it_is_the_memory_of_the_only_user(memory: Memory) -> None:
     memory.user("ana").add("We pin httpx to 0.27.2")
 

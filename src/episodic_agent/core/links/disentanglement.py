@@ -120,7 +120,7 @@ class Channel:
         first = opening[1] if opening and opening[1] in self.speakers else ""
         words = {word for word in _WORD.findall(text) if len(word) >= SHORTEST_NAME}
         names = frozenset((words & self.speakers) | ({first} if first else set())) - {speaker}
-        features = read_message(line.text, line.at, vector=line.vector)
+        features = read_message(line.text, line.at, vector=line.vector, among_others=True)
         thread = thread_of(line.id, [(line.at, features)])
         return ReadLine(line, speaker, features, thread, names, first)
 

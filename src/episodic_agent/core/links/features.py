@@ -58,7 +58,8 @@ class Features:
 
     `words` holds stems without stop words, talk about talk and the words of mentions. `sets` names the kind
     of each set reference, None for any, and `most` how many things they mean at once: 1 without any, None
-    for any number. `vector` has length 1, or is None where there is no embedder.
+    for any number. `vector` has length 1, or is None where there is no embedder. `asks_days` tells that it
+    asks what is due on days, and nothing else: it names no matter, and its answer may be of any.
     """
 
     words: frozenset[str] = frozenset()
@@ -71,6 +72,7 @@ class Features:
     dependence: Dependence = field(default_factory=Dependence)
     length: int = 0
     language: str = ""
+    asks_days: bool = False
 
     @property
     def elliptical(self) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain, islice
 from typing import Final
 from uuid import UUID
 
@@ -40,6 +41,7 @@ from episodic_agent.engine.context.gathering import (
     people,
     replier,
 )
+from episodic_agent.engine.context.passing import not_over
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.quoting import knows_meaning
 from episodic_agent.engine.links.linked import NearThread, on_both_sides
@@ -133,7 +135,7 @@ def prompt(
         current.text,
         lines,
         max_tokens=max_tokens,
-        continued=None if explicit else _continued(current, near, called),
+        continued=None if explicit or _asks_days_alone(current) else _continued(current, near, called),
         asked=asked,
         language=deps.language,
         policy=policy,
@@ -222,6 +224,11 @@ def _here(now: Situation, max_tokens: int) -> list[QuotedText]:
         for place, item in enumerate(reversed(last))
         if item.text.strip() and not (place == 0 and item.text == now.text)
     ]
+
+
+def _asks_days_alone(now: Situation) -> bool:
+    """Tell whether a message asks only what is due: of any matter, so that it goes on from none."""
+    return now.when is not None and now.when.due and now.when.alone
 
 
 def _continued(
@@ -412,8 +419,9 @@ def _known(
             item.id,
         )
     )
-    bearing = [fact for fact, score in pairs if score >= _BEARS]
-    ranked: dict[UUID, Fact] = {item.id: item for item in [*standing[:MOST_STANDING], *bearing]}
+    standing = list(islice(not_over(tx, standing, now.at), MOST_STANDING))
+    bearing = not_over(tx, (fact for fact, score in pairs if score >= _BEARS), now.at)
+    ranked: dict[UUID, Fact] = {item.id: item for item in chain(standing, islice(bearing, MOST_FACTS))}
     chosen = list(ranked.values())[:MOST_FACTS]
     proofs = tx.observations.get([e.observation_id for item in chosen for e in item.evidence])
     quotes, used = [], []
@@ -423,7 +431,7 @@ def _known(
         if proof is None or visibility.holds(fact.fact) or not tokens(fact.fact):
             continue
         used.append(proof)
-        standing_line = place < len(standing[:MOST_STANDING])
+        standing_line = place < len(standing)
         # what was said at a time stands under its day, in its own words; wishes count whatever is asked
         when = now.when if now.when is not None and now.when.alone and not fact.pinned else None
         if when is not None and (is_quotation(fact) or not (standing_line or when.holds(proof.at))):

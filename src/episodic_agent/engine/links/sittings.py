@@ -88,11 +88,21 @@ def talks(
     return known
 
 
+def _own_matter(ordered: Sequence[Observation], read: Mapping[UUID, Features]) -> Sequence[Observation]:
+    """Return messages without replies where people ask for nothing but what is due.
+
+    The agent answers out of what was said elsewhere: that tells nothing of what this talk is about.
+    """
+    spoken = [o for o in ordered if opens_turn(o)]
+    bare = all(read[o.id].cues.nothing for o in spoken) and any(read[o.id].asks_days for o in spoken)
+    return spoken if bare else ordered
+
+
 def talk_from(
     name: str, group: Sequence[Thread], observations: Sequence[Observation], read: Mapping[UUID, Features]
 ) -> Talk:
     """Return messages as one talk, in the order of time."""
-    ordered = sorted(observations, key=lambda o: o.at)
+    ordered = _own_matter(sorted(observations, key=lambda o: o.at), read)
     opening = next((o for o in ordered if opens_turn(o)), ordered[0])
     return talk_of(
         name,

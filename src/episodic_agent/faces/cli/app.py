@@ -41,6 +41,7 @@ __all__ = [
     "Listing",
     "check_output",
     "common",
+    "everybody",
     "force",
     "lines_in",
     "make_sure",
@@ -93,6 +94,11 @@ class App:
         if self.db is not None and not self.db.strip():
             raise InvalidInput("--db is empty; name a file or a postgresql:// URL")
         return self.db or wiring.load_settings().db
+
+    @property
+    def on_server(self) -> bool:
+        """Tell whether the database is on a server, where each user's rows stand apart."""
+        return wiring.is_server(self.url)
 
     @property
     def shown_url(self) -> str:
@@ -164,6 +170,12 @@ def whose(memory: "Engine", name: str | None, *, first: str | None = None) -> "U
     if first is not None and not users:
         return memory.user(first, new=True)
     raise InvalidInput(f"{WHOSE}; {wording.users_words(users)}")
+
+
+def everybody(memory: "Engine", first: str) -> list[str]:
+    """Return whose memories there are, and EPISODIC_USER, who may be erased by now; `first` for nobody's."""
+    users, settled = memory.users(), wiring.load_settings().user
+    return sorted({*users, *([settled] if settled else [])}) or [first]
 
 
 def moment(text: str | None) -> datetime | None:

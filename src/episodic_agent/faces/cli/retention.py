@@ -19,6 +19,7 @@ from episodic_agent.faces.cli.app import (
     App,
     Listing,
     common,
+    everybody,
     make_sure,
     moment,
     out,
@@ -354,19 +355,31 @@ def receipts(app: App, user: str | None, as_json: bool) -> None:
 def check(app: App, texts: tuple[str, ...], user: str | None, as_json: bool) -> None:
     """Look for texts, in capitals or not; exit code 1 when one is found apart from messages that are kept.
 
-    Messages that hold one are counted and named, with what they say there.
+    Messages that hold one are counted and named, with what they say there: everybody's, without --user.
     """
-    # it is asked for most when everybody was erased: then there is nobody whose memory it could be
-    with app.user(user, first=NOBODY) as memory:
-        results = memory.erasures.residue(texts)
-        repeats = memory.erasures.repeats(texts)
+    with app.memory() as engine:
+        # it is asked for most when everybody was erased: then there is nobody whose memory it could be
+        owners = everybody(engine, NOBODY) if user is None else [user]
+        memories = {name: app.asked(engine.user(name, new=user is None)) for name in owners}
+        # a file is searched as one; on a server each user's rows are
+        searched = [*memories.values()] if app.on_server else [*memories.values()][:1]
+        left = {text for memory in searched for text in memory.erasures.residue(texts)}
+        results = [text for text in texts if text in left]
+        repeats = {
+            message.id: (name, message)
+            for name, memory in memories.items()
+            for message in memory.erasures.repeats(texts)
+        }
     if as_json:
         print_json(
             {
                 "found": results,
                 "clean": not results,
-                "repeated_by": [message.id for message in repeats],
-                "kept": [{"id": message.id, "excerpt": _excerpt(message, texts)} for message in repeats],
+                "repeated_by": list(repeats),
+                "kept": [
+                    {"id": message.id, "user": name, "excerpt": _excerpt(message, texts)}
+                    for name, message in repeats.values()
+                ],
             }
         )
     else:
@@ -380,9 +393,10 @@ def check(app: App, texts: tuple[str, ...], user: str | None, as_json: bool) -> 
             out().print("nothing of it is left")
         if repeats:
             out().print(f"kept messages that hold it: {len(repeats):,}")
-        for message in repeats[:NAMED]:
-            line = f"  {message.id}  {message.at:%Y-%m-%d} {message.actor}: {_excerpt(message, texts)}"
-            out().print(line, markup=False, soft_wrap=True)
+        for name, message in [*repeats.values()][:NAMED]:
+            whose = f" of {name}" if len(memories) > 1 else ""
+            spoken = f"{message.at:%Y-%m-%d} {message.actor}: {_excerpt(message, texts)}"
+            out().print(f"  {message.id}{whose}  {spoken}", markup=False, soft_wrap=True)
         if len(repeats) > NAMED:
             out().print("  …")
     if results:
