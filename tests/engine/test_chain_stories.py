@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -19,6 +20,7 @@ from episodic_agent.protocols import Embedder
 from episodic_agent.providers.embedders.minilm import MiniLM, is_present
 from episodic_agent.wiring import load_settings
 
+WEEKS = Path(__file__).parents[1] / "scenarios" / "weeks" / "illustrator.json"
 FAST = ("flaky-checkout", "memoire")
 # Look-alikes that the default policy chains nevertheless: told as figures in docs/internals/chains.md, not as tests.
 MISSED = {
@@ -106,6 +108,22 @@ def test_a_story_is_chained_as_a_reader_chains_it(name: str, url: str) -> None:
         assert all(one.severity != "error" for one in memory.doctor())
     if embedder() != "none":
         assert result.parents == story.after
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(embedder() == "none", reason="words alone chain few of them")
+def test_weeks_of_many_matters_do_not_end_in_one_chain(empty: Path) -> None:
+    raw = json.loads(WEEKS.read_text(encoding="utf-8"))
+    matters = {session["id"]: set(session["matters"]) for session in raw["sessions"]}
+    story = replace(named(FAST[0])[0], sessions=raw["sessions"])
+    with opened(f"sqlite:///{empty}") as (memory, clock):
+        result = tell(story, mine(memory), clock)
+        chains = [len(mine(memory).chains.get(one)) for one in result.episodes.values()]
+    links = [(child, parent) for child, parent in result.parents.items() if parent is not None]
+    right = [link for link in links if matters[link[0]] & matters[link[1]]]
+    assert len(right) >= 12, links
+    assert len(links) - len(right) <= 5, set(links) - set(right)
+    assert max(chains) <= 8
 
 
 @pytest.mark.slow

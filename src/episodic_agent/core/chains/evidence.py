@@ -20,12 +20,15 @@ from episodic_agent.core.chains.records import ChainEvidence, EpisodeView
 from episodic_agent.core.chains.trees import Parents, roots
 from episodic_agent.core.links import judge as judge_links
 from episodic_agent.core.links import link_policy
+from episodic_agent.core.links.choice import features_of_options
 from episodic_agent.core.links.evidence import COSINE_FLOOR, COSINE_SPAN
 from episodic_agent.core.links.features import cosine
+from episodic_agent.core.links.policies import choice_utility, none_utility
 
 LINKING: Final = "link-2026-12"  # part of what `chain-2026-12` was fitted with; a newer one needs a new fit
 RARE_HOLDERS: Final = 2  # chains that may name an entity for it to count as rare
 ENGLISH: Final = ("", "en")
+MOST_LEAD: Final = 7.0  # log-odds that one choice gives a chain, either way
 _SURE: Final = 0.001  # a probability is kept this far from 0 and 1: its log-odds are an input
 
 
@@ -72,6 +75,8 @@ def judge(
     own = {c.id: _own(new, c, setting, calibration) for c in candidates}
     arcs = {root: _arc(new, root, setting, own) for root in setting.members}
     _add_leads(arcs)
+    for root, lead in _chosen(new, candidates, setting, calibration).items():
+        arcs[root]["arc_choice"] = lead
     evidence = [
         ChainEvidence(c.id, features, policy.score(features))
         for c in candidates
@@ -150,6 +155,7 @@ def _arc(
         "arc_rare": shared / total if total > 0.0 else 0.0,
         "arc_age": math.log1p(max(0.0, min(row["hours"] for row in rows))),
         "arc_newest": float(root == setting.newest),
+        "arc_rivals": math.log(chains),
     }
     near = [row["cosine"] for row in rows if "cosine" in row]
     return values | ({"arc_cosine": max(near)} if near else {})
@@ -161,6 +167,35 @@ def _add_leads(arcs: Mapping[UUID, dict[str, float]]) -> None:
     for row in arcs.values():
         if "arc_cosine" in row and len(near) > 1:
             row["arc_lead"] = row["arc_cosine"] - (near[1] if row["arc_cosine"] == near[0] else near[0])
+
+
+def _chosen(
+    new: EpisodeView,
+    candidates: Sequence[EpisodeView],
+    setting: _Setting,
+    calibration: Calibration | None,
+) -> dict[UUID, float]:
+    """Return what speaks for each chain in one choice over all sessions, as log-odds in [-7, 7].
+
+    In weeks of many matters some chain is always near: what counts is whether it is nearer than all the others
+    and than "none of them". A chain's share is that of its sessions together. Without words there is no choice.
+    """
+    options = [one for one in candidates if one.talk is not None]
+    talks = [one.talk for one in options if one.talk is not None]
+    if new.talk is None or not talks:
+        return {}
+    rows = features_of_options(new.talk, talks, at_end=new.closed, calibration=calibration)
+    utilities: dict[UUID, list[float]] = {}
+    for option, row in zip(options, rows, strict=True):
+        utilities.setdefault(setting.roots[option.id], []).append(choice_utility(row))
+    of_chain = {root: float(np.logaddexp.reduce(sorted(some))) for root, some in utilities.items()}
+    none = none_utility(rows[0])
+    leads: dict[UUID, float] = {}
+    for root, own in of_chain.items():
+        others = sorted(value for other, value in of_chain.items() if other != root)
+        lead = own - float(np.logaddexp.reduce([none, *others]))
+        leads[root] = max(-MOST_LEAD, min(MOST_LEAD, lead))
+    return leads
 
 
 def _opening(new: EpisodeView) -> dict[str, float]:

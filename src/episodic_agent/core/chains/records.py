@@ -9,6 +9,7 @@ from uuid import UUID
 from episodic_agent.core.chains.opening import OpeningCues, opening
 from episodic_agent.core.episodes.languages import guess_language
 from episodic_agent.core.links import Features, ThreadFeatures, thread_of
+from episodic_agent.core.links.choice import Talk, talk_of
 from episodic_agent.core.links.reading import read_message
 from episodic_agent.schemas import Vector
 
@@ -35,7 +36,8 @@ class EpisodeView:
 
     `terms` are content stems and names, `entities` the names alone; `opener` is the first message that says
     something. `language` is what its messages are written in ("": it cannot be told). `vector` is that of
-    title and summary, or of the topic while the episode is open. `projects` are those its thread declares.
+    title and summary, or of the topic while the episode is open. `talk` is what was said in it, as one choice
+    over all earlier sessions reads it. `projects` are those its thread declares.
     """
 
     id: UUID
@@ -54,6 +56,7 @@ class EpisodeView:
     language: str = ""
     features: ThreadFeatures | None = None
     vector: Vector | None = field(default=None, compare=False)
+    talk: Talk | None = field(default=None, compare=False, repr=False)
     projects: frozenset[str] = frozenset()
 
     @property
@@ -107,7 +110,8 @@ def view_of(
     first = _opener(read)
     entities = frozenset(_names(features for _, features in read))
     terms = frozenset().union(entities, *(features.words for _, features in read))
-    thread = thread_of(str(standing.id), [(turn.at, features) for turn, features in read]) if read else None
+    turns_read = [(turn.at, features) for turn, features in read]
+    thread = thread_of(str(standing.id), turns_read) if read else None
     return EpisodeView(
         id=standing.id,
         thread_id=standing.thread_id,
@@ -125,6 +129,7 @@ def view_of(
         language=language or _written(turns[:MOST_TURNS]),
         features=thread,
         vector=vector,
+        talk=talk_of(str(standing.id), turns_read, opening=None if first is None else first[1]) if read else None,
         projects=standing.projects,
     )
 
