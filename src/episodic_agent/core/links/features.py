@@ -193,5 +193,7 @@ def cosine(vector: Vector | None, other: Vector | None) -> float | None:
     """
     if vector is None or other is None:
         return None
-    size = float(np.linalg.norm(vector) * np.linalg.norm(other))
-    return None if size == 0.0 else float(vector @ other) / size
+    # in float64: sums of float32 differ with the order in which a processor adds
+    own, theirs = np.asarray(vector, np.float64), np.asarray(other, np.float64)
+    size = float(np.linalg.norm(own) * np.linalg.norm(theirs))
+    return None if size == 0.0 else float(own @ theirs) / size
