@@ -94,6 +94,25 @@ def dealt(path: Path, worlds: int = WORLDS) -> Iterator[World]:
         yield World(f"dealt {number + 1}", tuple(sorted(sessions, key=lambda one: one.start)))
 
 
+def lives(folder: Path) -> Iterator[World]:
+    """Yield labelled lives, each sitting a session; the latest it goes on from is its parent."""
+    for path in sorted(folder.glob("*.jsonl")):
+        raw = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
+        spoken: dict[str, list[Said]] = {}
+        for message in raw["messages"]:
+            if message["role"] != "tool":
+                at = datetime.fromisoformat(message["time"]).replace(tzinfo=UTC)
+                speaker = "user" if message["role"] == "user" else "assistant"
+                spoken.setdefault(message["sitting"], []).append(Said(at, speaker, message["text"]))
+        sessions = []
+        for sitting in raw["sittings"]:
+            if sitting["id"] in spoken:
+                earlier = [one for one in sitting["goes_on_from"] if one in spoken]
+                *also, parent = sorted(earlier, key=lambda one: spoken[one][-1].at) or [None]
+                sessions.append(Session(sitting["id"], tuple(spoken[sitting["id"]]), parent, tuple(also)))
+        yield World(path.stem, tuple(sorted(sessions, key=lambda one: one.start)))
+
+
 def _chats(path: Path) -> Iterator[list[Session]]:
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for line in lines:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid5
 
-from benchmarks.chain_cases import ARCS, BEAM, Session, World, dealt, figures, pairs, stories
+from benchmarks.chain_cases import ARCS, BEAM, Session, World, dealt, figures, lives, pairs, stories
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.chains import (
     ChainPolicy,
@@ -34,7 +34,7 @@ from episodic_agent.wiring import demo_conversations, load_settings, make_embedd
 
 HALVES = ("dev", "frozen")
 SPACE = UUID("9d0f6a7c-5f0e-5b43-8d5c-2a7f1f2f5c10")
-POLICIES = ("seed-004", "chain-fixed", "default")
+POLICIES = ("seed-004", "chain-fixed", "chain-2026-12", "default")
 PREVIOUS = "the previous session"
 Parents = dict[str, str | None]
 Rule = Callable[[World], Parents]
@@ -165,10 +165,12 @@ def systems(embedder: Embedder | None, calibration: Calibration | None) -> Itera
 
 
 def measure(data: Path, folder: Path, half: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the figures of every system on the stories and, where the data are there, on dealt chats."""
+    """Yield the figures of every system on the stories and, where the data are, dealt chats and lives."""
     sets: dict[str, Sequence[World]] = {f"stories ({half})": list(stories(folder, half))}
     if (data / BEAM).is_file():
         sets["dealt chats"] = list(dealt(data / BEAM))
+    if (data / "lives").is_dir():
+        sets["lives"] = list(lives(data / "lives"))
     for title, worlds in sets.items():
         yield f"{title} | {PREVIOUS} | -", judged(worlds, previous)
     for label, embedder, calibration in readers():

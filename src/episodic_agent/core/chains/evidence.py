@@ -15,7 +15,7 @@ from uuid import UUID
 import numpy as np
 
 from episodic_agent.core.calibration import Calibration
-from episodic_agent.core.chains.policies import ChainPolicy
+from episodic_agent.core.chains.policies import ChainPolicy, logit
 from episodic_agent.core.chains.records import ChainEvidence, EpisodeView
 from episodic_agent.core.chains.trees import Parents, roots
 from episodic_agent.core.links import judge as judge_links
@@ -29,7 +29,6 @@ LINKING: Final = "link-2026-12"  # part of what `chain-2026-12` was fitted with;
 RARE_HOLDERS: Final = 2  # chains that may name an entity for it to count as rare
 ENGLISH: Final = ("", "en")
 MOST_LEAD: Final = 7.0  # log-odds that one choice gives a chain, either way
-_SURE: Final = 0.001  # a probability is kept this far from 0 and 1: its log-odds are an input
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +127,7 @@ def _own(
         "hours": (new.start_at - candidate.end_at).total_seconds() / 3600.0,
         "same_thread": float(new.thread_id == candidate.thread_id),
         "rare_entities": float(sum(setting.holders.get(one, 0) <= RARE_HOLDERS for one in shared)),
-        "link": _logit(setting.links.get(candidate.id, 0.0)),
+        "link": logit(setting.links.get(candidate.id, 0.0)),
     }
     raw = cosine(new.vector, candidate.vector)
     if raw is not None:
@@ -177,8 +176,9 @@ def _chosen(
 ) -> dict[UUID, float]:
     """Return what speaks for each chain in one choice over all sessions, as log-odds in [-7, 7].
 
-    In weeks of many matters some chain is always near: what counts is whether it is nearer than all the others
-    and than "none of them". A chain's share is that of its sessions together. Without words there is no choice.
+    In weeks of many matters some chain is always near: what counts is whether it is nearer than all the
+    others and than "none of them". A chain's share is that of its sessions together. Without words there is
+    no choice.
     """
     options = [one for one in candidates if one.talk is not None]
     talks = [one.talk for one in options if one.talk is not None]
@@ -202,8 +202,3 @@ def _opening(new: EpisodeView) -> dict[str, float]:
     cues = new.opening
     values = {"new": cues.new, "others": cues.others, "asks": cues.asks}
     return values | ({"deictic": cues.deictic} if new.opener.length else {})
-
-
-def _logit(probability: float) -> float:
-    value = min(max(probability, _SURE), 1.0 - _SURE)
-    return math.log(value / (1.0 - value))

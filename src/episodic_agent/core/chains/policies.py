@@ -24,8 +24,9 @@ DROPPED: Final = 0.50  # a provisional link with less is dropped at close
 COSINE, OVERLAP, SAME_THREAD, DEICTIC = 0.55, 0.25, 0.10, 0.10
 LONGEST_HOURS: Final = 400 * DAY_HOURS  # a yearly matter comes back, one of two years ago is a new one
 _LIMIT: Final = 30.0  # of a log-odds
-# Log-odds that one choice must give a chain: few beside no other, more for each that it is chosen from. On the
-# labelled stories and lives together: what joins fewest sessions wrongly without losing more of the stories.
+_SURE: Final = 0.001  # a probability is kept this far from 0 and 1: its log-odds are an input
+# Log-odds that one choice must give a chain: few beside no other, more where it is one of many. Tried on the
+# labelled stories and lives together: these join fewest sessions wrongly without losing more of the stories.
 _EASY, _RIVALS = -3.0, 1.0
 _AGREED: Final = 0.4  # the probability which that stands for
 
@@ -194,9 +195,10 @@ class FittedChain:
 class AgreedChain(FittedChain):
     """The fitted policy and one choice over all earlier sessions, which must agree.
 
-    The fitted model learned from stories of a few matters. Where a user's weeks hold thirty, it finds one that
-    is near enough for nearly every session, and all end in one chain. The choice that links threads weighs the
-    chains against each other and against none: with a few its word counts little, with many it must be sure.
+    The fitted model learned from stories of a few matters. Where a user's weeks hold thirty, it finds one
+    that is near enough for nearly every session, and all end in one chain. The choice that links threads
+    weighs the chains against each other and against none: with a few its word counts little, with many it
+    must be sure.
     """
 
     name: str = "chain-2027-01"
@@ -213,14 +215,20 @@ class AgreedChain(FittedChain):
         alone = FittedChain.score(self, features)
         if "arc_choice" not in features or not alone:
             return alone
-        middle = _log_odds(_AGREED)
+        middle = logit(_AGREED)
         lead = features["arc_choice"] - _EASY - _RIVALS * features.get("arc_rivals", 0.0)
-        value = min(_log_odds(alone), lead + middle)
+        value = min(logit(alone), lead + middle)
         return 1.0 / (1.0 + math.exp(-max(-_LIMIT, min(_LIMIT, value))))
 
 
-def _log_odds(probability: float) -> float:
-    return math.log(probability) - math.log1p(-probability) if 0.0 < probability < 1.0 else _LIMIT
+def logit(probability: float) -> float:
+    """Return the log-odds of a probability, as if it were never nearer to 0 and 1 than .001.
+
+    >>> logit(0.5), logit(1.0) == logit(0.999)
+    (0.0, True)
+    """
+    value = min(max(probability, _SURE), 1.0 - _SURE)
+    return math.log(value / (1.0 - value))
 
 
 _POLICIES: Final[Mapping[str, type[SeedChain] | type[FixedChain] | type[FittedChain]]] = {

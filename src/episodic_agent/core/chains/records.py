@@ -129,7 +129,9 @@ def view_of(
         language=language or _written(turns[:MOST_TURNS]),
         features=thread,
         vector=vector,
-        talk=talk_of(str(standing.id), turns_read, opening=None if first is None else first[1]) if read else None,
+        talk=talk_of(str(standing.id), turns_read, opening=None if first is None else first[1])
+        if read
+        else None,
         projects=standing.projects,
     )
 

@@ -487,7 +487,7 @@ _FIRST_RULES: Final[tuple[_Rule, ...]] = (
         False,
         "figures",
         r"(?<!\w)(?P<weekday>«any_day»)\.?,?\s+(?:(?:the|den|el|le)\s+)?"
-        rf"{_D}(?:st|nd|rd|th)?(?![\w:/%]|\.\d|\s*(?:«months»|«spoken»|-)(?!\w))",
+        rf"{_D}(?:st|nd|rd|th)?(?![\w:/%]|\.\d|\s*(?:(?:of\s+|de\s+)?«months»|«spoken»|-)(?!\w))",
         _read_weekday_number,
     ),
     (

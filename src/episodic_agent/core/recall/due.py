@@ -6,7 +6,7 @@ found each is read from the moment it was said.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from typing import Final, NamedTuple
@@ -250,9 +250,13 @@ class Matter(NamedTuple):
     moves: bool
     on_days: bool  # one of the days asked about is named, if only as one that is left
 
-    def changes(self, other: "Matter") -> bool:
-        """Tell whether a text may change what another, earlier one says of the same matter."""
-        return self.moves and not self.terms.isdisjoint(other.terms)
+    def changes(self, other: "Matter", common: Collection[str] = ()) -> bool:
+        """Tell whether a text may change what another, earlier one says of the same matter.
+
+        A word that many messages hold (`common`) says so only with another.
+        """
+        shared = self.terms & other.terms
+        return self.moves and (len(shared) > 1 or not shared.issubset(common))
 
 
 def matter_of(message: str, at: datetime, utc_offset: timedelta | None, asked: DaysAsked) -> Matter:

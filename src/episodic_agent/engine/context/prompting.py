@@ -261,8 +261,8 @@ def _not_replaced(
 ) -> list[QuotedText]:
     """Return what was said without what is no longer so; `beside` what took its place it stays.
 
-    The judge of pairs errs, and what it ends wrongly would be lost: dated, the older misleads nobody where the
-    later stands below it. Where that is not at hand the older is left out.
+    The judge of pairs errs, and what it ends wrongly would be lost: dated, the older misleads nobody where
+    the later stands below it. Where that is not at hand the older is left out.
     """
     likely = sorted(earlier, key=lambda item: -item.worth)[:_LOOKED_THROUGH]
     at_hand = {item.spot for item in earlier}
@@ -434,7 +434,8 @@ def _known(
         standing_line = place < len(standing)
         # what was said at a time stands under its day, in its own words; wishes count whatever is asked
         when = now.when if now.when is not None and now.when.alone and not fact.pinned else None
-        if when is not None and (is_quotation(fact) or not (standing_line or when.holds(proof.at))):
+        dropped = is_quotation(fact) or not (standing_line or (when is not None and when.holds(proof.at)))
+        if when is not None and fact.id not in wishes and dropped:
             continue
         worth = _FIRST - 0.1 * place if standing_line else _HERE + scores.get(fact.id, 0.0)
         worth += _PINNED if fact.pinned and policy == RIVALS else 0.0

@@ -4,7 +4,7 @@ Nothing is kept for it: the few ways to name a day are looked up in the index of
 are read from the moment each was said.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, time, timedelta
 from typing import Final
 
@@ -36,6 +36,8 @@ MOST_DATED: Final = 400  # that may name a date by its month
 MOST_READ: Final = 400  # newest texts that are read
 WEEKS: Final = 16.0  # days; a weekday is named no longer before
 CLOSEST: Final = 3.0  # "tomorrow", "today"
+RARE: Final = 4  # of the newest messages that a word may stand in to name a matter by itself,
+RARE_SHARE: Final = 0.01  # or this share of them
 MOST_MOVED: Final = 60  # newest of those that may move something
 
 
@@ -57,7 +59,18 @@ def due_refs(tx: Transaction, asked: DaysAsked, now: datetime, visibility: Visib
     moving = near[_scores(tx, near, moving_terms()) > 0][-MOST_MOVED:]
     later = _read(tx, visibility.shown(moving)) | texts
     later = {ref: item for ref, item in later.items() if moves(normal(own_words(item).text))}
-    return np.array(sorted(_as_moved(texts, later, asked)), np.int64)
+    matters = {ref: _matter(item, asked) for ref, item in {**later, **texts}.items()}
+    shared = {
+        term for ref in texts for other in later for term in matters[other].terms & matters[ref].terms
+    }
+    common = _common(tx, near, shared)
+    return np.array(sorted(_as_moved(texts, later, matters, common)), np.int64)
+
+
+def _common(tx: Transaction, near: Refs, terms: Collection[str]) -> frozenset[str]:
+    """Return the terms that so many of the last weeks' messages hold that none says which matter it is."""
+    most = max(RARE, len(near) * RARE_SHARE)
+    return frozenset(term for term in terms if (_scores(tx, near, {term: 1.0}) > 0).sum() > most)
 
 
 def _naming(tx: Transaction, near: Refs, asked: DaysAsked, first: datetime, now: datetime) -> Refs:
@@ -88,16 +101,16 @@ def _scores(tx: Transaction, refs: Refs, weights: Mapping[str, float]) -> Scores
 
 
 def _as_moved(
-    texts: Mapping[int, Observation], later: Mapping[int, Observation], asked: DaysAsked
+    texts: Mapping[int, Observation],
+    later: Mapping[int, Observation],
+    matters: Mapping[int, Matter],
+    common: Collection[str],
 ) -> frozenset[int]:
     """Return the references with those of what moves some of it, and without what is moved away."""
     refs_told = set(texts)
-    if not later:
-        return frozenset(refs_told)
-    matters = {ref: _matter(item, asked) for ref, item in {**later, **texts}.items()}
     for ref, item in texts.items():
         for other, change in later.items():
-            if change.at > item.at and matters[other].changes(matters[ref]):
+            if change.at > item.at and matters[other].changes(matters[ref], common):
                 refs_told.add(other)
                 if matters[other].on_days:
                     refs_told.discard(ref)
