@@ -24,9 +24,7 @@ WEEKS = Path(__file__).parents[1] / "scenarios" / "weeks" / "illustrator.json"
 FAST = ("flaky-checkout", "memoire")
 # Look-alikes that the default policy chains nevertheless: told as figures in docs/internals/chains.md, not as tests.
 MISSED = {
-    "duas-clientes": {("padaria", "surf"), ("final", "pintura")},
     "steuer": {("belege", "mutter"), ("bescheid", "rente")},
-    "taller": {("ruiz", "luz")},
     "two-knees": {("fall", "mother"), ("jog", "rehab")},
 }
 LEAST_F1, LEAST_BY_WORDS = 0.80, 0.70
