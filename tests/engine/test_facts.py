@@ -224,6 +224,9 @@ def test_facts_are_found_by_words_and_by_meaning_and_narrowed(opened: Opened) ->
     assert told(memory, query="zebra crossing") == set()
     assert told(memory, category="relationship", subject="Maya") == {quoted(SISTER)}
     assert told(memory, subject="bo") == {quoted(SISTER, "Bo")}
+    memory.user("nell", new=True).add("I live in Lewes.", thread="nell")
+    for name in ("Nell", "The user", "user"):
+        assert [card.fact.subject for card in memory.user("nell").facts.list(subject=name)] == ["The user"]
     assert [card.fact.fact for card in mine(memory).facts.list(limit=1)] == [quoted(SISTER, "Bo")]
     with pytest.raises(InvalidInput, match="query is empty"):
         mine(memory).facts.list(" ")

@@ -10,6 +10,7 @@ from uuid import UUID
 from episodic_agent.core import facts as core
 from episodic_agent.core.facts import Changes
 from episodic_agent.core.facts.slots import group_of
+from episodic_agent.core.facts.speakers import OWNER, speaker_of
 from episodic_agent.core.language import fold
 from episodic_agent.engine.arguments import FEW_FACTS, aware, clean_name, counted
 from episodic_agent.engine.jobs.retrying import until_unopposed
@@ -175,10 +176,10 @@ class FactRoom(RoomOf):
             aware(at) or self._deps.clock(),
             aware(known_by),
         )
-        about = None if subject is None else fold((clean_name(subject) or "").strip())
         usual = MOST if query is None else FEW_FACTS
         most = usual if limit is None else counted("limit", limit)
         scope = self._at.known()
+        about = None if subject is None else _subjects(subject, scope.user_id)
         analysed = None if query is None else _analysed(query, moment, self._deps.language)
         vector = None
         if analysed is not None and self._deps.embedder is not None:
@@ -204,7 +205,7 @@ class FactRoom(RoomOf):
             for fact in facts
             if (history or fact.held_at(moment))
             and requested_category in (None, fact.category)
-            and about in (None, fold(fact.subject))
+            and (about is None or fold(fact.subject) in about)
             and (scores is None or fact.id in scores)
         ]
         cards.sort(key=lambda card: (-card.score, -card.fact.valid_at.timestamp(), card.id))
@@ -361,6 +362,14 @@ def _analysed(query: str, moment: datetime, language: str | None) -> "ranking.Qu
     if not isinstance(query, str) or not query.strip():
         raise InvalidInput("the query is empty; ask something, or leave it out")
     return ranking.analyse(query, (), moment, language=language)
+
+
+def _subjects(subject: str, user: str) -> frozenset[str]:
+    """Return the folded names that facts about a subject may have: the user's own is "The user" too."""
+    name = fold((clean_name(subject) or "").strip())
+    if name == fold(user) or speaker_of(name) == OWNER:
+        return frozenset({name, fold(user), fold(OWNER)})
+    return frozenset({name})
 
 
 def _category(category: "Category | str | None") -> Category | None:
