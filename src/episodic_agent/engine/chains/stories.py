@@ -5,7 +5,7 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.chains import TreeNode
-from episodic_agent.core.chains.deciding import AUTO
+from episodic_agent.core.chains.deciding import AUTO, UNCERTAIN
 from episodic_agent.core.chains.deciding import CHAIN as LINKED
 from episodic_agent.core.chains.metadata import read_metadata
 from episodic_agent.core.chains.outcomes import UNKNOWN
@@ -17,7 +17,6 @@ from episodic_agent.errors import ProviderError
 from episodic_agent.protocols import Embedder, Transaction
 from episodic_agent.schemas import Episode, EpisodeState, Vector
 
-SURE: Final = 0.9  # the score from which a link that was judged is followed
 MOST_SESSIONS: Final = 200  # that are followed: no story told is longer
 
 
@@ -60,7 +59,7 @@ def _surely_below(tx: Transaction, here: Collection[UUID], nodes: Sequence[TreeN
         if node.id not in here:
             made = [d for d in tx.knowledge.decisions(subject=node.id, type=CHAIN) if d.verdict == LINKED]
             judged = [d for d in made if d.detail.get("candidate") == str(node.parent)][-1:]
-            doubted = any(d.detail.get("method") == AUTO and d.score < SURE for d in judged)
+            doubted = any(d.detail.get("method") == AUTO and d.confidence_label == UNCERTAIN for d in judged)
             if doubted or node.parent not in reached:
                 continue
         reached.add(node.id)
