@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from builders.chats import Clock, mine
@@ -15,6 +16,7 @@ from builders.embedders import TopicEmbedder
 from episodic_agent import Memory
 from episodic_agent.engine.chains.sequences import Sequenced, parents_of
 from episodic_agent.errors import InvalidInput
+from episodic_agent.schemas import Scope
 from episodic_agent.tools import memory_tools
 
 START = datetime(2024, 3, 1, 9, tzinfo=UTC)
@@ -223,6 +225,21 @@ def test_a_replay_follows_the_chain_to_its_end_and_says_how_it_ended(
     assert '• [2024-03-05] Switch over (continues from "Rounding")' in lines
     assert "It ended on 2024-03-05: outcome success." in lines
     assert not any("left out" in line or line == "⋮" for line in lines)
+
+
+@pytest.mark.parametrize(("label", "told"), [("HIGH", 5), ("UNCERTAIN", 3)])
+def test_a_link_that_is_in_doubt_is_not_followed(
+    story: tuple[Memory, list[UUID]], label: str, told: int
+) -> None:
+    memory, events = story
+    rounding = mine(memory).sessions.list()[1].id
+    with memory._deps.store.begin(Scope("default", "default")) as tx:
+        made = [d for d in tx.knowledge.decisions(subject=rounding, type="chain") if d.verdict == "CHAIN"][-1]
+        doubt = replace(made, id=uuid4(), detail={**made.detail, "method": "auto"}, confidence_label=label)
+        tx.knowledge.revoke(made.id)
+        tx.knowledge.decide(doubt)
+    sequence = mine(memory).chains.sequence("billing migration")
+    assert [one.episode_id for one in sequence] == events[:told]
 
 
 def test_what_a_limit_leaves_out_is_said_and_the_end_is_told_before_the_middle(
