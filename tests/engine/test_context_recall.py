@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from builders.chats import NOW, mine
@@ -14,9 +15,11 @@ from conftest import OpenMemory
 
 from episodic_agent import Memory
 from episodic_agent.core.context import LineKind, estimate
+from episodic_agent.core.context.telling import Block, QuotedText, Spot
 from episodic_agent.engine.context.assembling import ThreadContext
+from episodic_agent.engine.context.correcting import with_corrections
 from episodic_agent.errors import InvalidInput
-from episodic_agent.schemas import Vector
+from episodic_agent.schemas import Scope, Vector
 from episodic_agent.tools import memory_tools
 
 START = NOW - timedelta(days=30)
@@ -110,6 +113,27 @@ def test_what_a_fact_was_ended_by_does_not_take_its_other_words_away(open_memory
     assert f"{at(0):%Y-%m-%d}" in before.rpartition("From earlier:")[2]  # dated, so that the later counts
     tight = mine(memory).context("what is my address in Mill Lane?", channel="sms", at=at(25), max_tokens=45)
     assert "900 a month" not in tight.text or "950 a month" in tight.text
+
+
+@pytest.mark.parametrize(("fact", "is_lifted"), [("I am vegetarian.", True), (f"{DIET} The 28th.", False)])
+def test_what_ended_words_is_lifted_where_no_fact_tells_all_of_it(
+    memory: Memory, fact: str, is_lifted: bool
+) -> None:
+    place = uuid4()
+
+    def quote(block: Block, seq: int, text: str, worth: float, by: tuple[Spot, ...] = ()) -> QuotedText:
+        return QuotedText(
+            block, LineKind.FACT, text, place, None, seq, seq, START, worth, corrected_by=by, quotation=True
+        )
+
+    older = quote(Block.BEFORE, 0, "The 26th.", -3.0, ((place, 1),))
+    newer = quote(Block.BEFORE, 1, f"{DIET} The 28th.", -9.0)
+    with memory._deps.store.begin(Scope("default", "default"), write=False) as tx:
+        facts = [quote(Block.KNOWN, 1, f'"{fact}"', -4.0)]
+        known, earlier = with_corrections(tx, memory._deps, facts, [older, newer], {})
+    assert known[0].worth > older.worth
+    assert (earlier[1].worth > older.worth) is is_lifted
+    assert earlier[0].corrected_by == ((place, 1),)
 
 
 def test_what_a_person_states_is_worth_more_than_the_same_words_of_a_device(open_memory: OpenMemory) -> None:

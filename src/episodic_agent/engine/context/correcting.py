@@ -50,7 +50,9 @@ def with_corrections(
     for line in sorted((*facts, *earlier), key=lambda one: -one.worth):
         for spot in later.get(line.spot, ()):
             worths[spot] = max(worths.get(spot, line.worth), line.worth) + _ABOVE
-    known = {line.spot for line in facts}  # a fact tells it: its message need not stand there again
+    known: dict[Spot, str] = {}
+    for line in facts:
+        known[line.spot] = known.get(line.spot, "") + line.text
     known_lines = [
         replace(
             one, worth=max(one.worth, worths.get(one.spot, one.worth)), corrected_by=later.get(one.spot, ())
@@ -60,7 +62,10 @@ def with_corrections(
     earlier_lines = [
         replace(
             one,
-            worth=one.worth if one.spot in known else max(one.worth, worths.get(one.spot, one.worth)),
+            # where facts tell all of it, its message need not stand there again
+            worth=one.worth
+            if one.text in known.get(one.spot, "")
+            else max(one.worth, worths.get(one.spot, one.worth)),
             corrected_by=later.get(one.spot, ()),
         )
         for one in earlier

@@ -60,8 +60,8 @@ def due_refs(tx: Transaction, asked: DaysAsked, now: datetime, visibility: Visib
     later = _read(tx, visibility.shown(moving)) | texts
     later = {ref: item for ref, item in later.items() if moves(normal(own_words(item).text))}
     matters = {ref: _matter(item, asked) for ref, item in {**later, **texts}.items()}
-    shared = {term for ref in texts for other in later for term in matters[other].terms & matters[ref].terms}
-    common = _common(tx, near, shared)
+    pairs = (matters[other].terms & matters[ref].terms for ref in texts for other in later if other != ref)
+    common = _common(tx, near, {term for shared in pairs if len(shared) == 1 for term in shared})
     return np.array(sorted(_as_moved(texts, later, matters, common)), np.int64)
 
 
