@@ -60,6 +60,7 @@ TRAINERS: Final[Mapping[str, Trainer]] = {
     "crowd": Trainer("benchmarks/thread_quality.py", ship=("--fit",)),
     "chains": Trainer("benchmarks/chain_training.py"),
     "wishes": Trainer("tools/train_wishes.py", (LIVES,), ("--only-measure",), ()),
+    "habits": Trainer("tools/train_habits.py", (), ("--only-measure",), ()),
     "facts": Trainer("tools/train_facts.py", (LIVES,), ("--only-measure",), ()),
     "context": Trainer("tools/train_context.py", (LIVES,), ("--only-measure",), ()),
     "recall": Trainer("tools/train_recall.py"),

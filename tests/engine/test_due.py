@@ -9,6 +9,7 @@ import pytest
 from builders.chats import mine
 from conftest import OpenMemory
 
+from benchmarks.recurring import HALVES, measure
 from episodic_agent import Filter, Memory
 from episodic_agent.core.context import LineKind
 
@@ -193,3 +194,56 @@ def test_a_bare_question_is_answered_with_no_fact_of_another_friday(open_memory:
     later = MONDAY + timedelta(days=16)
     assert mine(memory).search("which calendar is what I plan in?", now=later).facts
     assert not mine(memory).search("anything on Friday?", now=later).facts
+
+
+HABITS = (
+    (0, "five-a-side with Raj is every Wednesday at 6"),
+    (0, "rehearsals with the choir are Thursday evenings, 7.30"),
+    (1, "every Wednesday I swear I'll start running, lol"),
+    (1, "last Wednesday football was awful"),
+)
+
+
+@pytest.fixture
+def habits(open_memory: OpenMemory) -> Memory:
+    memory = open_memory(embedder="none")
+    for days, text in HABITS:
+        mine(memory).add(text, channel="sms", timestamp=MONDAY + timedelta(days=days))
+    return memory
+
+
+def test_what_comes_again_is_due_on_each_of_its_days(habits: Memory) -> None:
+    for read in (told, found):
+        for weeks in (0, 1, 10, 60):
+            assert read(habits, "what's on today?", 7 * weeks + 2) == [HABITS[0][1]]
+            assert read(habits, "what do I have tomorrow?", 7 * weeks + 2) == [HABITS[1][1]]
+            assert read(habits, "anything on today?", 7 * weeks + 4) == []
+
+
+def test_a_habit_is_off_on_the_day_that_is_called_off(habits: Memory) -> None:
+    off = "no football this Wednesday, Raj's away, so no five-a-side"
+    mine(habits).add(off, channel="sms", timestamp=MONDAY + timedelta(days=15))
+    for read in (told, found):
+        assert HABITS[0][1] not in read(habits, "what's on today?", 16)
+        assert read(habits, "what's on today?", 23) == [HABITS[0][1]]
+
+
+def test_a_habit_moves_and_ends(habits: Memory) -> None:
+    moved = "the choir moved from Thursday to Friday, same time"
+    mine(habits).add(moved, channel="sms", timestamp=MONDAY + timedelta(days=8))
+    for read in (told, found):
+        assert read(habits, "what's on today?", 17) == []
+        assert set(read(habits, "what's on today?", 18)) == {HABITS[1][1], moved}
+    ended = "no choir any more, they stopped"
+    mine(habits).add(ended, channel="sms", timestamp=MONDAY + timedelta(days=30))
+    for read in (told, found):
+        assert read(habits, "what's on today?", 25) != []
+        assert read(habits, "what's on today?", 39) == []
+
+
+@pytest.mark.slow
+def test_peoples_weeks_tell_what_comes_again() -> None:
+    figures = {half: measure(None, half) for half in HALVES}
+    assert figures["dev"]["recall"] > 0.85
+    assert figures["frozen"]["recall"] > 0.7
+    assert min(one["precision"] for one in figures.values()) > 0.65

@@ -11,7 +11,7 @@ one for pairs without.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import cache, lru_cache
 from math import exp, fsum, log, log1p
 from typing import Final
@@ -21,6 +21,9 @@ from numpy.typing import NDArray
 
 from episodic_agent.core.facts.stating import signs, wish
 from episodic_agent.core.language import fold, tokens
+from episodic_agent.core.language.coming import named_days
+from episodic_agent.core.language.recurring import changed_days, recurring_days, skipped_days
+from episodic_agent.core.language.timewords import normal
 from episodic_agent.data import arrays
 from episodic_agent.schemas import Vector
 from episodic_agent.schemas.facts import Category
@@ -29,6 +32,7 @@ WEIGHTS: Final = "facts/replacing.npz"
 NEWER, BOTH, OLDER = "+", "=", "-"  # before a word: which of the two statements has it
 _THRESHOLD: Final = 0.7  # from which a statement counts as replaced
 _THRESHOLD_WORDS: Final = 0.8  # and without vectors
+_UNLIKELY: Final = -2.0  # log-odds below which nothing is replaced, whatever it speaks of
 _BEGINNING: Final = 4  # words from which on a beginning is wholly the same
 _NUMBERS: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 _WORD: Final = re.compile(r"\w+")
@@ -135,7 +139,21 @@ def likelihood(older: JudgedStatement, newer: JudgedStatement, rivals: Sequence[
     total = fsum((judge.base, *(judge.weights.get(name, 0.0) * value for name, value in row.items())))
     if older.vector is not None and newer.vector is not None and judge.vectors is not None:
         total += float(older.vector @ judge.vectors[0]) + float(newer.vector @ judge.vectors[1])
+    if total > _UNLIKELY and _is_of_one_day(older.text, newer.text, newer.at.date()):
+        return 0.0
     return 1.0 / (1.0 + exp(-max(-30.0, min(30.0, total))))
+
+
+@lru_cache(maxsize=4_096)
+def _is_of_one_day(older: str, newer: str, today: date) -> bool:
+    """Tell whether the newer statement is of one day, or one week, on which what comes again is otherwise.
+
+    "No football this Wednesday" does not take the place of "football is every Wednesday".
+    """
+    before, after = normal(older), normal(newer)
+    if not recurring_days(before, today) or recurring_days(after, today) or changed_days(after, today):
+        return False
+    return bool(skipped_days(after, named_days(after, today)))
 
 
 def threshold(meaning: bool) -> float:

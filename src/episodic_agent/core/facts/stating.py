@@ -137,7 +137,15 @@ def wish(text: str, vector: Vector | None = None) -> float:
 
     `vector` [384] is that of `EMBEDDER`, None: none.
     """
-    return _logistic(float(_sums(WISHING, text, "", vector)[0]))
+    return likely(WISHING, text, vector)
+
+
+def likely(file: str, text: str, vector: Vector | None = None) -> float:
+    """Return how likely a judge of one column, by its file, holds a text for what it looks for; in [0, 1].
+
+    `vector` [384] is that of `EMBEDDER`, None: none.
+    """
+    return _logistic(float(_sums(file, text, "", vector)[0]))
 
 
 def _sums(file: str, text: str, before: str, vector: Vector | None) -> NDArray[np.float32]:

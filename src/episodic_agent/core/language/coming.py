@@ -10,7 +10,7 @@ import re
 from calendar import monthrange
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
 from episodic_agent.core.language.dayparts import without
@@ -59,9 +59,14 @@ def named_days(folded: str, today: date) -> list[ComingDays]:
     >>> [day.first.isoformat() for day in named_days("dentist friday, board on the 26th", date(2024, 3, 18))]
     ['2024-03-22', '2024-03-26']
     """
+    return list(_named_days(folded, today))
+
+
+@lru_cache(maxsize=4_096)  # the same texts are read for each day that is asked about
+def _named_days(folded: str, today: date) -> tuple[ComingDays, ...]:
     gates = _gates(folded)
     if not gates:
-        return []
+        return ()
     rest = without(folded, [match.span() for match in _pattern(_NAMELESS).finditer(folded)])
     readings: list[ComingDays] = []
     for sure, gate, pattern, read in _FIRST_RULES:
@@ -72,7 +77,9 @@ def named_days(folded: str, today: date) -> list[ComingDays]:
     for sure, gate, pattern, read in _LAST_RULES:
         if gate in gates:
             rest = _take(_pattern(pattern), read, rest, today, readings, sure=sure)
-    return [day for day in _joined(_without_repeats(sorted(readings), folded), folded) if day.last >= today]
+    return tuple(
+        day for day in _joined(_without_repeats(sorted(readings), folded), folded) if day.last >= today
+    )
 
 
 def _take(

@@ -26,6 +26,7 @@ from episodic_agent.core.language.coming import (
     words_pattern,
 )
 from episodic_agent.core.language.dayparts import without
+from episodic_agent.core.language.recurring import recurring_days
 from episodic_agent.core.language.stopwords import stop_words
 from episodic_agent.core.language.tenses import is_left, is_over, speaks_of_past
 from episodic_agent.core.language.timewords import date_words, normal
@@ -157,7 +158,7 @@ def due(message: str, at: datetime, utc_offset: timedelta | None, asked: DaysAsk
     [True, False]
     """
     folded = normal(message[:READ])
-    named = named_days(folded, _day_of(at, utc_offset, asked))
+    named = _once(folded, day_of(at, utc_offset, asked))
     if not any(asked.meets(day) for day in named):
         return False
     rest = without(folded, [day[:2] for day in named])
@@ -167,7 +168,19 @@ def due(message: str, at: datetime, utc_offset: timedelta | None, asked: DaysAsk
     )
 
 
-def _day_of(at: datetime, utc_offset: timedelta | None, asked: DaysAsked) -> date:
+def _once(folded: str, today: date) -> list[ComingDays]:
+    """Return the days to come that a text names, without weekdays that come again: "todos los martes"."""
+    named = named_days(folded, today)
+    again = recurring_days(folded, today) if any(day.weekday for day in named) else ()
+    return [
+        day
+        for day in named
+        if not (day.weekday and any(one.start < day.end and day.start < one.end for one in again))
+    ]
+
+
+def day_of(at: datetime, utc_offset: timedelta | None, asked: DaysAsked) -> date:
+    """Return the day of a moment for who said something then; of who asks, where that is not known."""
     offset = asked.utc_offset if utc_offset is None else utc_offset
     return (at.astimezone(UTC) + (offset or timedelta())).date()
 
@@ -262,7 +275,7 @@ class Matter(NamedTuple):
 def matter_of(message: str, at: datetime, utc_offset: timedelta | None, asked: DaysAsked) -> Matter:
     """Return what a text speaks of, as seen from when it was said."""
     folded = normal(message[:READ])
-    named = named_days(folded, _day_of(at, utc_offset, asked))
+    named = named_days(folded, day_of(at, utc_offset, asked))
     rest, moved = moving().subn(" ", without(folded, [day[:2] for day in named]))
     if moved:
         rest = _reasons().split(rest)[0]

@@ -25,6 +25,7 @@ from episodic_agent.core.ingest.steps import SAYING, content_of
 from episodic_agent.core.language import plural, term_counts, tokens
 from episodic_agent.core.language.timewords import date_words
 from episodic_agent.core.language.windows import beginning
+from episodic_agent.core.recall.recurring import marks
 from episodic_agent.core.threads import IntakeVerdict, turn_count
 from episodic_agent.core.threads.channels import channel_name
 from episodic_agent.core.threads.records import INACTIVITY, OPEN
@@ -491,7 +492,9 @@ def prepare(incoming: Incoming, language: str | None = None, *, embeds: bool) ->
     for term in (*tokens(item.actor, language), *(date_words(item.at) if dated(item) and item.at else ())):
         counts[term] = counts.get(term, 0) + 1
     embedded = text if embeds and text.strip() else ""
-    return Prepared(incoming, counts, sum(counts.values()), embedded, spoken_terms=numbers)
+    length = sum(counts.values())
+    counts |= dict.fromkeys(marks(text, item.at), 1)  # they find it by its days, and are no words of it
+    return Prepared(incoming, counts, length, embedded, spoken_terms=numbers)
 
 
 def dated(item: Item) -> bool:

@@ -4,13 +4,15 @@ Nothing is kept for it: the few ways to name a day are looked up in the index of
 are read from the moment each was said.
 """
 
-from collections.abc import Collection, Mapping
+from collections import ChainMap, Counter
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime, time, timedelta
 from typing import Final
 
 import numpy as np
 
 from episodic_agent.core.echo import is_echo, own_words
+from episodic_agent.core.facts.stating import KNOWN_EMBEDDERS
 from episodic_agent.core.language.coming import moves
 from episodic_agent.core.language.timewords import normal
 from episodic_agent.core.recall.due import (
@@ -21,11 +23,13 @@ from episodic_agent.core.recall.due import (
     DaysAsked,
     Matter,
     dated_terms,
+    day_of,
     due,
     matter_of,
     moving_terms,
     near_terms,
 )
+from episodic_agent.core.recall.recurring import STANDS, Schedule, again_on, marks_of, schedule_of, stands
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import OBSERVATIONS, Refs, Scores, Transaction
 from episodic_agent.schemas import Observation
@@ -39,6 +43,10 @@ CLOSEST: Final = 3.0  # "tomorrow", "today"
 RARE: Final = 4  # of the newest messages that a word may stand in to name a matter by itself,
 RARE_SHARE: Final = 0.01  # or this share of them
 MOST_MOVED: Final = 60  # newest of those that may move something
+MOST_MARKED: Final = 4_000  # that name one of the days asked about as one that comes again
+MOST_NAMED: Final = 24  # newest of those that do, of which is asked what changed them
+MOST_BROUGHT: Final = 8  # newest of those due once that may bring one to another day
+MOST_RELATED: Final = 40  # of a habit, newest and nearest by their words, that may change it
 
 
 def due_refs(tx: Transaction, asked: DaysAsked, now: datetime, visibility: Visibility) -> Refs:
@@ -48,6 +56,13 @@ def due_refs(tx: Transaction, asked: DaysAsked, now: datetime, visibility: Visib
     """
     first = datetime.combine(asked.days[0], time(), UTC)
     near = tx.index.between(first - REACH, now, limit=MOST_NEAR, newest=True)
+    once = _due_once(tx, near, asked, now, visibility)
+    return np.union1d(once, _due_again(tx, near, once, asked, now, visibility))
+
+
+def _due_once(tx: Transaction, near: Refs, asked: DaysAsked, now: datetime, visibility: Visibility) -> Refs:
+    """Return what names one of the days asked about, or moves what does."""
+    first = datetime.combine(asked.days[0], time(), UTC)
     refs = visibility.shown(_naming(tx, near, asked, first, now))
     texts = {
         ref: item
@@ -63,6 +78,53 @@ def due_refs(tx: Transaction, asked: DaysAsked, now: datetime, visibility: Visib
     pairs = (matters[other].terms & matters[ref].terms for ref in texts for other in later if other != ref)
     common = _common(tx, near, {term for shared in pairs if len(shared) == 1 for term in shared})
     return np.array(sorted(_as_moved(texts, later, matters, common)), np.int64)
+
+
+def _due_again(
+    tx: Transaction, near: Refs, once: Refs, asked: DaysAsked, now: datetime, visibility: Visibility
+) -> Refs:
+    """Return what comes again on the days asked about, with what changed it; `once` may bring it there."""
+    refs, _ = tx.index.text_scores(
+        OBSERVATIONS, marks_of(asked), k1=0.0, b=0.0, average_length=1.0, limit=MOST_MARKED
+    )
+    refs = refs[np.argsort(-tx.index.times(refs), kind="stable")][:MOST_READ]
+    once = once[np.argsort(-tx.index.times(once), kind="stable")][:MOST_BROUGHT]
+    schedules = _schedules(tx, visibility.shown(np.union1d(refs, once)), asked, now)
+    named = [ref for ref, one in schedules.items() if one.names(asked.days)]
+    named = sorted(named, key=lambda ref: schedules[ref].at)[-MOST_NAMED:]
+    named += [ref for ref in once.tolist() if ref in schedules and schedules[ref].skipped]
+    related = {other for ref in named for other in _related(tx, near, schedules[ref].terms)} - {*schedules}
+    refs = np.array(sorted(related), np.int64)
+    refs = refs[np.argsort(-tx.index.times(refs), kind="stable")][:MOST_READ]
+    schedules |= _schedules(tx, visibility.shown(np.unique(refs)), asked, now)
+    shared = Counter(term for one in schedules.values() for term in one.terms)
+    common = _common(tx, near, {term for term, number in shared.items() if number > 1})
+    return np.array(sorted(again_on(asked, schedules, common)), np.int64)
+
+
+def _related(tx: Transaction, near: Refs, terms: Collection[str]) -> Iterator[int]:
+    """Yield texts that hold some of the terms: the newest of the last weeks, and those with most."""
+    weights = dict.fromkeys(terms, 1.0)
+    yield from near[_scores(tx, near, weights) > 0][-MOST_RELATED:].tolist()
+    refs, _ = tx.index.text_scores(
+        OBSERVATIONS, weights, k1=0.0, b=0.0, average_length=1.0, limit=MOST_RELATED
+    )
+    yield from refs.tolist()
+
+
+def _schedules(tx: Transaction, refs: Refs, asked: DaysAsked, now: datetime) -> dict[int, Schedule]:
+    """Return what texts say of days that come again; none comes again by what is mere talk."""
+    schedules = {}
+    read = {ref: item for ref, item in _read(tx, refs).items() if item.at < now}
+    for ref, item in read.items():
+        today = day_of(item.at, _offset(item), asked)
+        schedules[ref] = schedule_of(own_words(item).text, item.at, today)
+    naming = [ref for ref, one in schedules.items() if one.days and one.names(asked.days)]
+    vectors = ChainMap(*(dict(tx.index.vectors(OBSERVATIONS, name, naming)) for name in KNOWN_EMBEDDERS))
+    for ref in naming:
+        if stands(own_words(read[ref]).text, vectors.get(ref)) < STANDS:
+            schedules[ref] = schedules[ref]._replace(days=())
+    return schedules
 
 
 def _common(tx: Transaction, near: Refs, terms: Collection[str]) -> frozenset[str]:
