@@ -6,7 +6,8 @@
 It learns from `tools/facts/wishes_*.tsv` ("+": a standing wish how to answer or to work, "-": none;
 `wishes_b`, short plain ones, was written after seeing what the others lacked, `wishes_c`, everyday talk and
 wishes taken back, German first, after a household's appointments were taken for wishes, `wishes_d`, wishes
-asked for politely, loosened or kept to a channel, after a companion's were not learned), from the plain
+asked for politely, loosened or kept to a channel, after a companion's were not learned, `wishes_e` orders of
+the moment, after a robot kept one for ever), from the plain
 statements and from the talks; no life teaches it. Printed: precision and recall on
 `tools/facts/held_wishes*.tsv`, which it is never taught, and how many statements of the lives it takes for
 wishes. What it says is a category, so `train_facts.py --only-pairs` comes after.

@@ -420,6 +420,26 @@ def test_of_a_time_nobody_spoke_in_nothing_is_told_and_a_note_says_so(diary: Mem
     assert context.notes == ("nothing was said from 2024-04-20 00:00 to 2024-04-21 00:00 UTC",)
 
 
+def test_every_standing_wish_is_told_however_many_there_are(open_memory: OpenMemory) -> None:
+    memory = open_memory(embedder="none")
+    wishes = (
+        "Please call me Aldous.",
+        "Please keep your answers short.",
+        "No emojis please.",
+        "Please never use swear words.",
+        "Please explain every foreign word to me.",
+        "Always give temperatures in Celsius, please.",
+        "Please always tell me the source of what you say.",
+        "Please don't use bullet points in your answers.",
+    )
+    for day, text in enumerate(wishes):
+        talk(memory, day, (text, "I see."))
+    mine(memory).flush()
+    context = mine(memory).context("How old is the roof?", at=at(20), max_tokens=2_000)
+    known = [item.text for item in context.items if item.kind is LineKind.FACT]
+    assert [text for text in wishes if not any(text in line for line in known)] == []
+
+
 @pytest.mark.parametrize("days", [1, pytest.param(12, marks=pytest.mark.slow)])
 def test_how_to_answer_is_told_with_every_message_however_much_was_said_since(
     open_memory: OpenMemory, days: int

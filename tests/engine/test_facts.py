@@ -123,7 +123,7 @@ def test_three_episodes_are_consolidated_and_two_wait(opened: Opened) -> None:
     records = decisions(memory)
     assert [d.verdict for d in records] == ["told"] * 3
     assert {d.subject for d in records} == {e.episode_id for e in mine(memory).episodes.list()}
-    assert {d.policy_version for d in records} == {"facts-8"}
+    assert {d.policy_version for d in records} == {"facts-9"}
     named = {str(identity) for d in records for identity in d.detail["facts"]}  # type: ignore[union-attr]
     assert named == {str(one.id) for one in kept(memory)}
 
@@ -234,6 +234,19 @@ def test_facts_are_found_by_words_and_by_meaning_and_narrowed(opened: Opened) ->
         mine(memory).facts.list(category="moods")
     with pytest.raises(InvalidInput, match="1 or more"):
         mine(memory).facts.list(limit=0)
+
+
+def test_who_asks_of_themselves_is_told_first_what_they_said(opened: Opened) -> None:
+    memory = opened()
+    said = (("Mara", "I live in Leeds, in a small flat."), ("user", "I live at 14 Harbour Lane in Whitby."))
+    for actor, text in said:
+        mine(memory).add({"role": actor, "content": text}, channel="sms")
+    mine(memory).flush()
+    orders = {}
+    for question in ("Where do I live?", "Where does Mara live?"):
+        orders[question] = [hit.fact.value for hit in mine(memory).search(question).facts]
+    assert orders["Where do I live?"][0] == said[1][1]
+    assert said[0][1] in orders["Where does Mara live?"]
 
 
 def test_a_fact_is_shown_with_the_words_that_prove_it(opened: Opened) -> None:

@@ -37,7 +37,7 @@ from episodic_agent.data import phrases
 from episodic_agent.schemas import Vector
 from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvidence, Statement
 
-VERSION: Final = "facts-8"
+VERSION: Final = "facts-9"
 LIKELY: Final = 0.5  # from which a statement is believed to last
 MAY_CHANGE: Final = 0.5  # from which words may tell of a change of others
 WORTH_A_DOUBT: Final = 0.25  # and from which one about what a person must not eat or has to take is

@@ -34,6 +34,7 @@ _FIRST_PERSON: Final = (
     r"\b(?:i|me|my|mine|myself|i'm|i've|i'd|i'll|ich|mir|mich|mein\w*|yo|mis?|je|mon|mes|moi|io|mio|mia|eu|meu|"
     r"minha|ik|mijn|я|мне|меня|мой|моя|мои|we|our|us)\b|我|咱"
 )
+_ASKER: Final = r"\b(?:i|ich|yo|je|io|eu|ik|я)\b|我(?!们)"  # who asks, as the subject of the question
 _ABOUT_ANSWERER: Final = (
     r"\b(?:did|have|had|were|do|could|can) you (?:\w+ )?(?:say|said|tell|told|recommend\w*|"
     r"suggest\w*|advi[sc]e\w*|"
@@ -73,7 +74,8 @@ class Query:
     are actors asked about, as they are stored; `parts` are the terms of each question when several are
     asked; `order` prefers the last or first times. `names` are proper names that are no actor's: one that
     nothing here holds was never mentioned; `written` are they as they stand in the question. `anonymous`:
-    only roles spoke, so one of them may be the asker's. `places` are the keys of known places named,
+    only roles spoke, so one of them may be the asker's; `by_asker`: it is about whoever asks, and what others
+    say of themselves is no answer. `places` are the keys of known places named,
     `place_terms` the terms that name them (no `content`), and `place_alone` says that nothing else is
     asked but perhaps a time; `said_alone`, nothing but what was said at its times. `ahead` are days to come
     that it asks about (`looking_ahead`).
@@ -93,6 +95,7 @@ class Query:
     names: tuple[Name, ...] = ()
     written: tuple[str, ...] = ()
     anonymous: bool = False
+    by_asker: bool = False
     places: tuple[str, ...] = ()
     place_terms: tuple[str, ...] = ()
     place_alone: bool = False
@@ -133,7 +136,6 @@ def analyse(
     if owner and any(fold(name) == fold(owner) for name in named):
         besides = besides.union(tokens(owner, language))  # "I" to those whose memory it is: seldom written
         named |= {actor for actor in actors if fold(actor) in _ASKER_ROLES}
-    asked = named or _by_role(text, actors)
     there = read_places(text, places, language) if places else Named()
     bare = dense
     if there.places:  # their names are nobody's, and met by where something was, not by words
@@ -147,12 +149,13 @@ def analyse(
         content=tuple(term for term in asked_for if term not in besides),
         phrases=tuple(match.strip() for match in re.findall(_QUOTED, text)),
         parts=_parts(text, language),
-        speakers=frozenset(asked),
+        speakers=frozenset(named or _by_role(text, actors)),
         time=time,
         order=read_order(text),
         names=tuple(names),
         written=tuple(names.values()),
         anonymous=not named and all(fold(actor) in _ROLES for actor in actors),
+        by_asker=not named and re.search(_ASKER, text.casefold()) is not None,
         script=script(text),
         language=language,
         places=there.places,

@@ -54,7 +54,8 @@ from episodic_agent.schemas.contexts import Context, ContextItem
 from episodic_agent.schemas.facts import Category, Fact, StoredFact
 
 STANDING: Final = (Category.GUIDELINE, Category.IDENTITY, Category.PREFERENCE)
-MOST_STANDING: Final = 6
+MOST_STANDING: Final = 6  # beside standing wishes, of which each counts until it is taken back:
+MOST_WISHES: Final = 16
 MOST_FACTS: Final = 10
 _LOOKED_AT: Final = 400  # the newest facts, for those that always stand
 _BEARS: Final = 0.25  # score from which a fact bears on the message
@@ -419,10 +420,12 @@ def _known(
             item.id,
         )
     )
-    standing = list(islice(not_over(tx, standing, now.at), MOST_STANDING))
+    standing = list(islice(not_over(tx, standing, now.at), MOST_WISHES))
+    lasting = sum(item.pinned or item.id in wishes for item in standing)
+    standing = standing[: max(lasting, MOST_STANDING)]
     bearing = not_over(tx, (fact for fact, score in pairs if score >= _BEARS), now.at)
     ranked: dict[UUID, Fact] = {item.id: item for item in chain(standing, islice(bearing, MOST_FACTS))}
-    chosen = list(ranked.values())[:MOST_FACTS]
+    chosen = list(ranked.values())[: max(MOST_FACTS, len(standing) + MOST_FACTS - MOST_STANDING)]
     proofs = tx.observations.get([e.observation_id for item in chosen for e in item.evidence])
     quotes, used = [], []
     numbers = {item.thread_id: tx.threads.number(item.thread_id) for item in proofs.values()}

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from episodic_agent.core import recall as ranking
-from episodic_agent.core.facts.quoting import says_nothing, told_as
+from episodic_agent.core.facts.quoting import is_quotation, says_nothing, told_as
+from episodic_agent.core.facts.speakers import OWNER
+from episodic_agent.core.facts.stating import has_cue
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.quoting import may_tell_of_changes
 from episodic_agent.engine.recall.matching import matches
@@ -26,6 +28,7 @@ ARCHIVED: Final = MarkKind.ARCHIVED.value  # put away, yet what it taught holds
 _CHANGED: Final = 5  # of the best: it is looked for what may tell of a change of them,
 _NEARBY: Final = 20  # among so many,
 _PARTLY: Final = 0.45  # of which each must answer so much as well itself
+_OF_OTHERS: Final = 0.4  # worth of what others say of themselves, where who asks means themselves
 RELEVANT: Final = 0.2  # score below which a fact does not answer
 _MOSTLY: Final = 0.5  # share of a text that a fact quotes
 DIGITS: Final = 6  # scores are rounded before they order anything, so that machines agree
@@ -57,7 +60,7 @@ def best_facts(
         return (history or fact.held_at(moment)) and category in (None, fact.category.value)
 
     rows = {
-        kept.id: (kept.fact, round(float(score), DIGITS))
+        kept.id: (kept.fact, round(float(score) * _for_asker(query, kept.fact), DIGITS))
         for ref, score in zip(refs.tolist(), scores, strict=True)
         if (kept := stored.get(ref)) is not None and fits(kept.fact)
     }
@@ -74,6 +77,12 @@ def best_facts(
         return best_rows
     shown = after_what_holds(tx, [fact for fact, _ in best_rows], moment)
     return [(shown[fact.id], score) for fact, score in best_rows if fact.id in shown]
+
+
+def _for_asker(query: ranking.Query, fact: Fact) -> float:
+    """Return what a fact's score is worth: less where who asks means themselves, and it another person."""
+    others = query.by_asker and is_quotation(fact) and fact.subject != OWNER and has_cue(fact.value, "self")
+    return _OF_OTHERS if others else 1.0
 
 
 def after_what_holds(tx: Transaction, facts: Sequence[Fact], at: datetime) -> dict[UUID, Fact]:
