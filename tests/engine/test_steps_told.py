@@ -13,6 +13,7 @@ from builders.commands import Run
 from builders.web import LocalClient
 
 from episodic_agent import Memory
+from episodic_agent.core.ingest import words
 from episodic_agent.errors import IdTaken, InvalidInput, NotFound
 from episodic_agent.faces.http.app import make_app
 from episodic_agent.schemas import Reading
@@ -149,6 +150,51 @@ def test_an_import_takes_steps_with_keys_of_another_program(run: Run, tmp_path: 
     path.write_text(json.dumps(steps), encoding="utf-8")
     assert run("import", str(path)).code == 0
     assert "In the hall: look" in run("search", "look").out
+
+
+@pytest.mark.parametrize(
+    ("label", "happened"),
+    [
+        ("Tom Reddy", "Tom Reddy appeared"),
+        ("the fitter of Castle Care", "the fitter of Castle Care appeared"),
+        ("a parcel", "a parcel appeared"),
+        ("my daughter", "my daughter appeared"),
+        ("apple", "an apple appeared"),
+        ("mug", "a mug appeared"),
+        ("喵", "喵 appeared"),
+    ],
+)
+def test_no_article_stands_before_a_name_or_another_article(
+    memory: Memory, label: str, happened: str
+) -> None:
+    step = {"kind": "step", "action": "open the door", "events": [{"type": "appearance", "label": label}]}
+    mine(memory).add(step)
+    assert told(memory) == [f"open the door; {happened}"]
+
+
+@pytest.mark.parametrize(("kind", "label"), [("disappearance", "Tom Reddy"), ("moved", "Tom Reddy")])
+def test_whoever_goes_has_no_article_either(memory: Memory, kind: str, label: str) -> None:
+    mine(memory).add({"kind": "step", "action": "look", "events": [{"type": kind, "label": label}]})
+    assert told(memory)[0].startswith("look; Tom Reddy ")
+
+
+def test_a_step_that_an_older_release_stored_is_the_same_when_it_comes_again(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = {"kind": "step", "action": "look", "events": [{"type": "new", "label": "Tom"}], "id": "x1"}
+    with monkeypatch.context() as older:
+        older.setattr(words, "article_of", lambda article, _: f"{article} ")
+        assert mine(memory).add(step)[0].added
+    assert told(memory) == ["look; a Tom appeared"]
+    assert not mine(memory).add(step)[0].added  # and no IdTaken
+
+
+def test_a_title_names_each_place_in_which_what_it_tells_happened(memory: Memory) -> None:
+    steps = [("living room", "look on the sofa"), ("hall", "look at the hook"), ("hall", "hang up the keys")]
+    mine(memory).add([{"kind": "step", "location": p, "action": a} for p, a in steps], thread="t")
+    memory.upkeep()
+    (card,) = mine(memory).episodes.list()
+    assert card.title == "Living room: look on the sofa; hall: look at the hook, hang up the keys"
 
 
 @pytest.mark.slow
