@@ -18,7 +18,7 @@ from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
 from episodic_agent.core.language.timewords import TimeQuery, date_terms, date_words, parse_time
 from episodic_agent.core.recall.alone import asks_nothing_else, asks_what_was_said, asks_who_came
 from episodic_agent.core.recall.due import DaysAsked, days_asked
-from episodic_agent.core.recall.order import Order, read_order
+from episodic_agent.core.recall.order import Order, order_of, read_order, without_order
 from episodic_agent.core.recall.places import Named, read_places
 
 _Form: TypeAlias = "tuple[re.Pattern[str], str]"
@@ -198,6 +198,26 @@ def looking_ahead(query: Query, now: datetime, utc_offset: timedelta | None) -> 
     over = {*date_terms(query.time)} - {*date_terms(time)}
     terms = tuple(term for term in query.terms if term not in over)
     return replace(query, ahead=asked, time=time, terms=terms)
+
+
+def in_order(query: Query) -> Query:
+    """Return a query with the end of time it asks for, and without the words that ask for it.
+
+    "Where are my keys?" asks for the newest place.
+
+    >>> from datetime import UTC
+    >>> now = datetime(2024, 1, 1, tzinfo=UTC)
+    >>> in_order(analyse("When did I last feed the cat?", [], now)).terms
+    ('feed', 'cat')
+    >>> in_order(analyse("Where is the cat?", [], now)).order
+    Order(latest=True, count=1)
+    """
+    return replace(
+        query,
+        order=order_of(query.text),
+        terms=without_order(query.terms, query.text, query.language),
+        content=without_order(query.content, query.text, query.language),
+    )
 
 
 def _parts(text: str, language: str | None) -> tuple[tuple[str, ...], ...]:

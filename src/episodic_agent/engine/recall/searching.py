@@ -151,10 +151,7 @@ class Recaller:
         policy = _checked(text, options)
         now = options.now or self._deps.clock()
         scene = self._scenes.get(scope, _Scene())
-        ahead = _looks_ahead(policy, options)
-        analysed = partial(
-            self._analysed, scope, text, now=now, ahead=ahead, filtered=_filtered(policy, options)
-        )
+        analysed = partial(self._analysed, scope, text, now=now, policy=policy, options=options)
         query = analysed(scene)
         embedded = self._embedded(query, policy, options)
         while True:
@@ -278,10 +275,11 @@ class Recaller:
         return left
 
     def _analysed(
-        self, scope: Scope, text: str, scene: _Scene, now: datetime, *, ahead: bool, filtered: bool
+        self, scope: Scope, text: str, scene: _Scene, now: datetime, *, policy: str, options: SearchOptions
     ) -> ranking.Query:
         speakers, last, places = scene.speakers, scene.last, scene.places
         owner = None if scope.user_id == Scope().user_id else scope.user_id
+        measured = policy != SEED_003 and FUSING[policy].measured
         language = self._deps.language
         analyse = partial(
             ranking.analyse,
@@ -290,12 +288,13 @@ class Recaller:
             owner=owner,
             language=language,
             places=places,
-            filtered=filtered,
+            filtered=_filtered(policy, options),
         )
 
         def read(at: datetime, zone: timedelta | None) -> ranking.Query:
             query = analyse(at, utc_offset=zone)
-            return ranking.looking_ahead(query, at, zone) if ahead else query
+            query = ranking.in_order(query) if measured else query
+            return ranking.looking_ahead(query, at, zone) if _looks_ahead(policy, options) else query
 
         return in_its_time(read, now, last, scene.utc_offset)
 
