@@ -197,5 +197,5 @@ def test_the_older_policy_has_one_round_its_threshold_and_its_weights() -> None:
     assert older is RECALL_2026_12
     assert (older.rounds, older.threshold, older.measured) == (1, 0.2, False)
     assert older.weights == replace(
-        DEFAULT_WEIGHTS, known_below=0.0, foreign_from=0.0, second=0.0, states=0.0
+        DEFAULT_WEIGHTS, known_below=0.0, foreign_from=0.0, second=0.0, states=0.0, order=0.5, occasions=False
     )

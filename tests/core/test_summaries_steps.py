@@ -27,7 +27,7 @@ MORNING = [
 def test_the_title_names_the_place_and_what_tells_most() -> None:
     assert (
         step_title(MORNING, "kitchen")
-        == "Kitchen: the fridge is open, take the milk out, the front door is open"
+        == "Kitchen: the fridge is open, take the milk out; hall: the front door is open"
     )
 
 

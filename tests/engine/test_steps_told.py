@@ -13,6 +13,7 @@ from builders.commands import Run
 from builders.web import LocalClient
 
 from episodic_agent import Memory
+from episodic_agent.core.ingest import words
 from episodic_agent.errors import IdTaken, InvalidInput, NotFound
 from episodic_agent.faces.http.app import make_app
 from episodic_agent.schemas import Reading
@@ -112,6 +113,90 @@ def test_a_step_of_which_only_the_place_is_understood_is_unreadable(run: Run, tm
     assert "of a step only its place is understood, not obs, act" in answer.out + answer.err
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "meant"),
+    [
+        ("object", "mug", "objects"),
+        ("objets", ["mug"], "objects"),
+        ("event", "a thud", "events"),
+        ("entity", {"label": "mug"}, "entities"),
+        ("sucess", True, "outcome"),
+        ("success", True, "outcome"),
+        ("outcom", "failure", "outcome"),
+        ("locaton", "hall", "location"),
+    ],
+)
+def test_a_key_of_a_step_that_says_nothing_is_refused_with_the_one_meant(
+    memory: Memory, key: str, value: Any, meant: str
+) -> None:
+    with pytest.raises(InvalidInput, match=f'unknown key "{key}"; did you mean "{meant}"'):
+        mine(memory).add([{"kind": "step", "action": "look", key: value}], thread="tour")
+    assert told(memory) == []
+
+
+def test_keys_of_ones_own_stay_with_a_step(memory: Memory) -> None:
+    own = {"battery": 0.4, "goal": "find the mug", "actions": ["look", "take"], "frame_id": 7}
+    mine(memory).add({"kind": "step", "action": "look", **own, "extras": {"object": "mug"}})
+    mine(memory).add({"role": "user", "content": "It went well.", "success": True, "object": "mug"})
+    cards = mine(memory).episodes.list()
+    extras = [o.extras for card in cards for o in mine(memory).episodes.messages(card.episode_id)]
+    assert {**own, "action": "look", "object": "mug"} in extras
+    assert {"success": True, "object": "mug"} in extras
+
+
+def test_an_import_takes_steps_with_keys_of_another_program(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "steps.json"
+    steps = [{"kind": "step", "action": "look", "object": "mug", "sucess": True, "location": "hall"}]
+    path.write_text(json.dumps(steps), encoding="utf-8")
+    assert run("import", str(path)).code == 0
+    assert "In the hall: look" in run("search", "look").out
+
+
+@pytest.mark.parametrize(
+    ("label", "happened"),
+    [
+        ("Tom Reddy", "Tom Reddy appeared"),
+        ("the fitter of Castle Care", "the fitter of Castle Care appeared"),
+        ("a parcel", "a parcel appeared"),
+        ("my daughter", "my daughter appeared"),
+        ("apple", "an apple appeared"),
+        ("mug", "a mug appeared"),
+        ("喵", "喵 appeared"),
+    ],
+)
+def test_no_article_stands_before_a_name_or_another_article(
+    memory: Memory, label: str, happened: str
+) -> None:
+    step = {"kind": "step", "action": "open the door", "events": [{"type": "appearance", "label": label}]}
+    mine(memory).add(step)
+    assert told(memory) == [f"open the door; {happened}"]
+
+
+@pytest.mark.parametrize(("kind", "label"), [("disappearance", "Tom Reddy"), ("moved", "Tom Reddy")])
+def test_whoever_goes_has_no_article_either(memory: Memory, kind: str, label: str) -> None:
+    mine(memory).add({"kind": "step", "action": "look", "events": [{"type": kind, "label": label}]})
+    assert told(memory)[0].startswith("look; Tom Reddy ")
+
+
+def test_a_step_that_an_older_release_stored_is_the_same_when_it_comes_again(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = {"kind": "step", "action": "look", "events": [{"type": "new", "label": "Tom"}], "id": "x1"}
+    with monkeypatch.context() as older:
+        older.setattr(words, "article_of", lambda article, _: f"{article} ")
+        assert mine(memory).add(step)[0].added
+    assert told(memory) == ["look; a Tom appeared"]
+    assert not mine(memory).add(step)[0].added  # and no IdTaken
+
+
+def test_a_title_names_each_place_in_which_what_it_tells_happened(memory: Memory) -> None:
+    steps = [("living room", "look on the sofa"), ("hall", "look at the hook"), ("hall", "hang up the keys")]
+    mine(memory).add([{"kind": "step", "location": p, "action": a} for p, a in steps], thread="t")
+    memory.upkeep()
+    (card,) = mine(memory).episodes.list()
+    assert card.title == "Living room: look on the sofa; hall: look at the hook, hang up the keys"
+
+
 @pytest.mark.slow
 def test_http_takes_the_steps_that_python_takes(tmp_path: Path, clock: Clock) -> None:
     path = tmp_path / "http.db"
@@ -129,6 +214,9 @@ def test_http_takes_the_steps_that_python_takes(tmp_path: Path, clock: Clock) ->
         assert wrong.status_code == 202
         fields = client.get("/openapi.json").json()["components"]["schemas"]["NewMessage"]["properties"]
         assert {"kind", "action", "location", "objects", "events", "outcome", "reward"} <= set(fields)
+        swallowed = post(action="look", object="mug")
+        assert swallowed.status_code == 400
+        assert 'unknown key "object"; did you mean "objects"' in swallowed.json()["detail"]
         missed = client.post("/v1/users/ana/sessions/nosuch/end", json={})
         assert missed.status_code == 404
         assert "no session 'nosuch'" in missed.json()["detail"]

@@ -54,9 +54,10 @@ def step_metadata(
 
 
 def step_title(observations: Sequence[Observation], location: str) -> str:
-    """Return the place and the most telling things that happened there; never empty.
+    """Return the place and the most telling things that happened there, each where it did; never empty.
 
-    Of what was done that tells most whose matter half of the actions share: "laundry" where it is sorted.
+    `location` is that of what knows no place. Of what was done that tells most whose matter half of the
+    actions share: "laundry" where it is sorted.
     """
     texts = {one.words: one for one in reversed(happenings(observations))}.values()
     done = [set(tokens(one.words)) for one in texts if one.rank == _DONE]
@@ -68,13 +69,15 @@ def step_title(observations: Sequence[Observation], location: str) -> str:
         return happening.rank, -common, happening.place
 
     telling = sorted(texts, key=telling_first)[:_TITLED]
-    words = ", ".join(one.words for one in sorted(telling, key=lambda one: one.place))
-    count = len(observations)
-    happened = words or plural(count, "step")
+    parts = [
+        (where, ", ".join(one.words for one in group))
+        for where, group in groupby(sorted(telling, key=lambda one: one.place), key=lambda one: one.where)
+    ] or [("", "")]
     is_world = any(event.get("entity") == "episode" for one in observations for event in one.events)
     # a simulated world without places is nowhere on the way: what happened is all there is
-    where = location if location != UNKNOWN else "" if is_world or not words else "on the way"
-    title = f"{where}: {happened}" if where else happened
+    elsewhere = location if location != UNKNOWN else "" if is_world or not parts[0][1] else "on the way"
+    named = [(where or elsewhere, words or plural(len(observations), "step")) for where, words in parts]
+    title = "; ".join(f"{where}: {words}" if where else words for where, words in named)
     return _cut(title[:1].upper() + title[1:])
 
 

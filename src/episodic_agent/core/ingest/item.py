@@ -55,8 +55,15 @@ _TOOL_KEYS: Final = frozenset(
         "error", "is_error",
     )
 )  # fmt: skip
-_STEP_KEYS: Final = ("action", "events", "objects", *FIELDS["location"])
+_TELLING_KEYS: Final = ("action", "events", "objects")
+_STEP_KEYS: Final = (*_TELLING_KEYS, *FIELDS["location"])
 _BESIDE: Final = ("outcome", "reward", "position", "entities", "frame")  # read or kept of a step, too
+# What names of none are meant to be in a step: said in text, and by nothing else, they would be lost.
+_MEANT_OF_STEP: Final[Mapping[str, str]] = {
+    **{name: name for name in ("action", "objects", *_BESIDE)},
+    **{"object": "objects", "event": "events", "entity": "entities"},
+    **dict.fromkeys(("success", "succeeded", "successful", "failed", "failure"), "outcome"),
+}
 _SPEAKING_KEYS: Final = ("role", "speaker", "author", "from", "sender", "name")
 # The field that each name gives, and the place of each name in the order they are looked for.
 _FIELD_OF: Final = {name: meant for meant, names in FIELDS.items() for name in names}
@@ -206,6 +213,7 @@ def check_names(raw: Mapping[Any, object]) -> None:
     role misspelt: it is told apart from the user's words as somebody else's.
 
     >>> check_names({"content": "Hi", "channel_id": 7, "reactions": [], "mood": "good", "role": "Asma"})
+    >>> check_names({"kind": "step", "action": "look", "battery": 0.4, "goal": "find the mug"})
     """
     check_kind(raw.get("kind"))
     role = raw.get("role")
@@ -213,8 +221,9 @@ def check_names(raw: Mapping[Any, object]) -> None:
         raise InvalidInput(
             f'unknown role "{role}"; did you mean "{known}"? Somebody who is called so stands under "name"'
         )
+    is_step = raw.get("kind") == Kind.STEP or any(raw.get(key) is not None for key in _TELLING_KEYS)
     for key in map(str, raw):
-        if meant := _near(key):
+        if meant := _near(key) or (_near_of_step(key) if is_step else None):
             raise InvalidInput(
                 f'unknown key "{key}"; did you mean "{meant}"? A key of your own stands inside "extras"'
             )
@@ -241,6 +250,23 @@ def _near(key: str) -> str | None:
         return words
     near = difflib.get_close_matches(words, alike, n=1, cutoff=_NEARER if "_" in words else _NEAR)
     return near[0] if near else None
+
+
+@lru_cache(maxsize=1024)
+def _near_of_step(key: str) -> str | None:
+    """Return the name of a field of steps that a name no field has was meant to be; None for one of its own.
+
+    >>> [_near_of_step(key) for key in ("object", "sucess", "outcom", "actions", "battery", "action_id")]
+    ['objects', 'outcome', 'outcome', None, None, None]
+    """
+    if key in _KNOWN:
+        return None
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).lower()
+    if words in _MEANT_OF_STEP:
+        return _MEANT_OF_STEP[words]
+    alike = [n for n in _MEANT_OF_STEP if n[0] == words[:1] and words.rstrip("s") != n.rstrip("s")]
+    near = difflib.get_close_matches(words, alike, n=1, cutoff=_NEARER if "_" in words else _NEAR)
+    return _MEANT_OF_STEP[near[0]] if near else None
 
 
 @cache

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Final, Protocol
 
-from episodic_agent.core.ingest.words import action_words, as_plain, is_finite, step_parts, type_name
+from episodic_agent.core.ingest.words import action_words, as_plain, is_finite, renewed, step_parts, type_name
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Json, Kind
 
@@ -82,7 +82,7 @@ def content_of(observation: TellingStep) -> str:
 
     A step that has no content is its whole text.
     """
-    text = observation.text
+    text = renewed(observation.text, observation.events)
     fields: dict[str, object] = {**observation.extras, "events": observation.events}
     before, after = step_parts(fields)
     after += outcome_words(fields)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, Final
 
+from episodic_agent.data import listed_words
 from episodic_agent.errors import InvalidInput
 
 DEPTH: Final = 40  # no honest message is nested deeper, and Python's own stack ends not far beyond
@@ -135,20 +136,37 @@ def object_list(objects: object) -> Sequence[object]:
 
 
 # What happened, said of a thing: kinds as sensors name them, in the past tense.
-_HAPPENED: Final[Mapping[str, str]] = {
-    "appearance": "a {} appeared", "appeared": "a {} appeared", "new": "a {} appeared",
-    "disappearance": "the {} disappeared", "disappeared": "the {} disappeared",
-    "missing": "the {} disappeared",
-    "movement": "the {} moved", "moved": "the {} moved",
+_HAPPENED: Final[Mapping[str, tuple[str, str]]] = {
+    "appearance": ("a", "appeared"), "appeared": ("a", "appeared"), "new": ("a", "appeared"),
+    "disappearance": ("the", "disappeared"), "disappeared": ("the", "disappeared"),
+    "missing": ("the", "disappeared"),
+    "movement": ("the", "moved"), "moved": ("the", "moved"),
 }  # fmt: skip
+_VOWELS: Final = "aeiou"
 _STATES: Final = ("state_change", "state_changed", "changed")
 
 
-def event_words(event: object) -> str:
-    """Say what happened to what, "" for what is no event.
+def article_of(article: str, what: str) -> str:
+    """Return what stands before a thing: nothing before a name, or where an article or its like stands.
+
+    A sensor's labels may be capitalised too, "CoffeeMachine": without an article they read no worse. Before
+    what is not known stands the article as it is.
+    """
+    first = what.split(maxsplit=1)[0] if what.strip() else ""
+    if not first:
+        return f"{article} "
+    if not first[0].islower() or first in listed_words("language/articles.en"):
+        return ""
+    return "an " if article == "a" and first[0] in _VOWELS else f"{article} "
+
+
+def event_words(event: object, *, always: bool = False) -> str:
+    """Say what happened to what, "" for what is no event; `always` with an article, as older releases did.
 
     >>> event_words({"type": "state_change", "entity": "door", "new": "open"})
     'the door is open'
+    >>> [event_words({"type": "new", "label": label}) for label in ("apple", "Tom Reddy", "the fitter")]
+    ['an apple appeared', 'Tom Reddy appeared', 'the fitter appeared']
     """
     if not isinstance(event, Mapping):
         return ""
@@ -157,10 +175,24 @@ def event_words(event: object) -> str:
         (event[key] for key in ("label", "entity", "object", "name", "entity_id") if event.get(key)), ""
     )
     if what and kind in _HAPPENED:
-        return _HAPPENED[kind].format(what)
+        article, happened = _HAPPENED[kind]
+        return f"{article_of(article, '' if always else str(what))}{what} {happened}"
     if what and kind in _STATES and event.get("new") is not None:
-        return f"the {what} is {event['new']}"
+        return f"{article_of('the', '' if always else str(what))}{what} is {event['new']}"
     return " ".join(str(word) for word in (what, kind) if word)
+
+
+def renewed(text: str, events: Sequence[object]) -> str:
+    """Return a step's text with its events in the words of today: older releases gave names articles too.
+
+    >>> renewed("In the hall: open the door; a Tom Reddy appeared", [{"type": "new", "label": "Tom Reddy"}])
+    'In the hall: open the door; Tom Reddy appeared'
+    """
+    for event in events:
+        words = event_words(event)
+        former = event_words(event, always=True)
+        text = text if former == words else text.replace(former, words)
+    return text
 
 
 def _object_words(thing: object) -> str:

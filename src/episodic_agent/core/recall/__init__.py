@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     )
     from episodic_agent.core.recall.order import Order, order_match, read_order
     from episodic_agent.core.recall.policies import RECALL_2026_12, RECALL_2027_01, RecallPolicy
-    from episodic_agent.core.recall.query import Query, analyse, looking_ahead
+    from episodic_agent.core.recall.query import Query, analyse, in_order, looking_ahead
     from episodic_agent.core.recall.seed import reciprocal_ranks, seed_003
     from episodic_agent.core.recall.weights import DEFAULT_WEIGHTS, WEIGHTS_2026_12, FusionWeights
 else:
@@ -81,7 +81,7 @@ else:
             ),
             "order": "Order order_match read_order",
             "policies": "RECALL_2026_12 RECALL_2027_01 RecallPolicy",
-            "query": "Query analyse looking_ahead",
+            "query": "Query analyse in_order looking_ahead",
             "seed": "reciprocal_ranks seed_003",
             "weights": "DEFAULT_WEIGHTS WEIGHTS_2026_12 FusionWeights",
         },
@@ -112,6 +112,7 @@ __all__ = [
     "fuse",
     "fuse_episodes",
     "idf",
+    "in_order",
     "kept_terms",
     "looking_ahead",
     "measured_share",

@@ -66,6 +66,22 @@ def asks_what_was_said(question: str, now: datetime, utc_offset: timedelta | Non
     )
 
 
+def asks_who_came(question: str, now: datetime, utc_offset: timedelta | None = None) -> bool:
+    """Tell whether a question is for nothing but who came, perhaps at a time.
+
+    >>> from datetime import UTC
+    >>> now = datetime(2024, 3, 20, tzinfo=UTC)
+    >>> asks_who_came("Who came yesterday?", now), asks_who_came("What happened?", now)
+    (True, False)
+    """
+    pieces = list(_pieces(question))
+    return any(
+        any(piece.folded in coming for piece in pieces)
+        and _holds_only(question, pieces, _fillers()[language] | coming, now, utc_offset)
+        for language, coming in _coming().items()
+    )
+
+
 def asks(message: str) -> bool:
     """Tell whether a message asks: by its mark, or by how it begins where there is none.
 
@@ -122,6 +138,12 @@ def _speech() -> Mapping[str, frozenset[str]]:
     return {
         one: han.union(listed_words(f"recall/alone.speech.{one}")) for one in texts("recall/alone.speech")
     }
+
+
+@cache
+def _coming() -> Mapping[str, frozenset[str]]:
+    """Return by language the words of which one stands in a question for who came."""
+    return {one: listed_words(f"recall/alone.coming.{one}") for one in texts("recall/alone.coming")}
 
 
 @cache

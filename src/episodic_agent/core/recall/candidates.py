@@ -28,7 +28,8 @@ class Candidates:
     the
     share of the query's quoted phrases the text holds; `parts` has one row of BM25 scores for each of
     `Query.parts`; `octets` is the text's length in UTF-8; `held` is the share of the question's words,
-    weighed by rarity, that the text holds; `place` is 1 for what was observed at a place the query names.
+    weighed by rarity, that the text holds; `place` is 1 for what was observed at a place the query names;
+    `where` 1 for what may tell where something is, read where that is asked for.
     """
 
     ids: Sequence[str]
@@ -49,6 +50,7 @@ class Candidates:
     octets: FloatArray = field(default_factory=_empty)
     held: FloatArray = field(default_factory=_empty)
     place: FloatArray = field(default_factory=_empty)
+    where: FloatArray = field(default_factory=_empty)
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -83,9 +83,16 @@ def fuse(
     if len(candidates.octets) and not bigrams:
         legs["length"] = weights.length * np.minimum(candidates.octets / _FULL_LENGTH, 1.0)
     if query.order and len(candidates.moment):
-        relevance = np.add.reduce(list(legs.values()))
-        legs["order"] = weights.order * order_match(
-            query.order, relevance, candidates.moment, candidates.episode
+        moments = candidates.moment
+        if len(candidates.where):
+            moments = np.where(candidates.where > 0, moments, np.nan)
+        relevance = np.add.reduce(
+            [values for name, values in legs.items() if name != "length" or not weights.occasions]
+        )
+        legs["order"] = (
+            weights.order
+            * query.order.strength
+            * order_match(query.order, relevance, moments, candidates.episode)
         )
     return _finish(legs, _total(legs, weights), candidates.ids)
 
@@ -308,10 +315,12 @@ def fuse_episodes(
     own = (1 - share) * _scaled(episodes.bm25)
     own = own + share * _scaled(np.maximum(np.nan_to_num(episodes.cosine), 0.0), _LEAST_COSINE)
     best = np.maximum(best, 0.5 * own)  # found by its summary alone
+    # which occasion is the last one neither tells: what is done every day is in the words of all of them
+    beside = 0.0 if query.order and weights.occasions else 1.0
     legs = {
         "observation": best,
-        "more": weights.more * more,
-        "own": weights.own * own,
+        "more": weights.more * beside * more,
+        "own": weights.own * beside * own,
         "thread": weights.thread * _thread_evidence(best, episodes.thread),
     }
     prior = strength_prior(episodes.retrievability, weights.floor)

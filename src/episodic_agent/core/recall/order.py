@@ -6,17 +6,22 @@ week of May") belong to `timewords` and are not read here; nor are "last name" o
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from typing import Final
 
 import numpy as np
 
-from episodic_agent.core.language import fold
+from episodic_agent.core.language import fold, tokens
+from episodic_agent.core.recall.alone import QUESTION_MARKS
 from episodic_agent.core.recall.bm25 import FloatArray, IntArray
+from episodic_agent.data import listed_words, texts
 
-_STRONG: Final = 0.6  # a candidate takes a place in the order from this share of the best score on
+STRONG: Final = 0.6  # a candidate takes a place in the order from this share of the best score on
 _FADE: Final = 0.5  # each place after the ones asked for is worth this share of the one before
 _MOST: Final = 50
+_MEANT: Final = 0.5  # of a thing that never moves something else was the last to be said
 
 _NUMBERS: Final = {
     "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
@@ -95,12 +100,31 @@ _EARLIEST: Final = (
 )
 
 
+_WHERE_NOW: Final = (
+    r"(?:^|[,.!;:]\s*|\b(?:and|so|well|ok|okay|hey|tell me|know|und|y|et|e|en)\s+)"
+    r"(?:where(?:['’]?(?:s|re|ve)\b|\s+(?:is|are|have|has)\b|\s+did\s+(?:i|we|you|he|she|they)\s+(?:last\s+)?"
+    r"(?:put|leave|lay|park|store|hide|place|drop|lose|find|see)\b)"
+    r"|wo\s+(?:ist|sind|liegt|liegen|steht|stehen|bleibt|(?:hab|habe|haben|hast)\s+\w+.*\b(?:gelegt|hingelegt|gelassen|"
+    r"gesteckt|gestellt|geparkt|versteckt)\b)|donde\s+(?:esta|estan|deje|puse)\b|ou\s+(?:est|sont)\b|"
+    r"dov(?:e|['’]e)\s*(?:sono)?\b|onde\s+(?:esta|estao|deixei)\b|waar\s+(?:is|zijn|ligt|liggen|staat)\b|где\b)|在哪"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Hold which end of time a question asks for, and how many occasions from there."""
+    """Hold which end of time a question asks for, and how many occasions from there.
+
+    `strength` in [0, 1] is less where it is not asked for in words, but most likely meant: of a place.
+    """
 
     latest: bool
     count: int = 1
+    strength: float = field(default=1.0, repr=False)
+
+    @property
+    def of_places(self) -> bool:
+        """Tell whether it is asked of what tells a place, and of nothing else."""
+        return self.strength < 1
 
 
 def read_order(text: str) -> Order | None:
@@ -123,6 +147,62 @@ def read_order(text: str) -> Order | None:
                 anchored = re.search(anchor, folded)
                 return None if anchored else Order(latest, _count(match.groupdict().get("n")))
     return None
+
+
+def order_of(text: str) -> Order | None:
+    """Return the end of time that a question asks for, by its words or because it asks where something is.
+
+    >>> order_of("When did I last swim?"), order_of("Where is my cup?"), order_of("Who swims?")
+    (Order(latest=True, count=1), Order(latest=True, count=1), None)
+    """
+    return read_order(text) or (Order(latest=True, strength=_MEANT) if asks_where_now(text) else None)
+
+
+def without_order(terms: Sequence[str], text: str, language: str | None) -> tuple[str, ...]:
+    """Return the terms of a question without the words in which it asks for an end of time.
+
+    "When did I last take the pills?" is not about whatever else was last.
+    """
+    if read_order(text) is None:
+        return tuple(terms)
+    return tuple(term for term in terms if term not in _ordering(language))
+
+
+@lru_cache(maxsize=16)
+def _ordering(language: str | None) -> frozenset[str]:
+    listed = frozenset().union(
+        *(listed_words(f"recall/order.words.{one}") for one in texts("recall/order.words"))
+    )
+    return listed.union(*(tokens(word, language) for word in listed))
+
+
+def tells_where(text: str) -> bool:
+    """Tell whether a text may say where something is, or asks it, so that the answer stands behind it.
+
+    >>> [tells_where(text) for text in ("It's on the table.", "My glasses?", "The car needs tyres.")]
+    [True, True, False]
+    """
+    if "在" in text or any(mark in text for mark in QUESTION_MARKS):
+        return True
+    return not _where_words().isdisjoint(fold(match.group()) for match in re.finditer(r"\w+", text))
+
+
+@cache
+def _where_words() -> frozenset[str]:
+    listed = [listed_words(f"recall/order.where.{one}") for one in texts("recall/order.where")]
+    return frozenset().union(*listed)
+
+
+def asks_where_now(text: str) -> bool:
+    """Tell whether a question is for where something is now, or was left: the newest place is meant.
+
+    >>> [asks_where_now(text) for text in ("Where are my keys?", "where did I put them", "Wo ist er?")]
+    [True, True, True]
+    >>> asks_where_now("Where did we eat in May?"), asks_where_now("I know where it is.")
+    (False, False)
+    """
+    folded = re.sub(r"\w+", lambda match: fold(match.group()), _asked(text))
+    return re.search(_WHERE_NOW, folded) is not None
 
 
 def _asked(text: str) -> str:
@@ -154,7 +234,7 @@ def order_match(
     if best <= 0:
         return result
     relevance = scores / best
-    rows = np.flatnonzero((relevance >= _STRONG) & np.isfinite(moments))
+    rows = np.flatnonzero((relevance >= STRONG) & np.isfinite(moments))
     signed = -moments if order.latest else moments
     occasions: dict[float, list[int]] = {}
     own: dict[int, float] = {}  # the moment of an episode is that of its first strong candidate in the order

@@ -16,9 +16,9 @@ from episodic_agent.core.episodes.languages import content_terms
 from episodic_agent.core.language import fold, script, tokens, words
 from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
 from episodic_agent.core.language.timewords import TimeQuery, date_terms, date_words, parse_time
-from episodic_agent.core.recall.alone import asks_nothing_else, asks_what_was_said
+from episodic_agent.core.recall.alone import asks_nothing_else, asks_what_was_said, asks_who_came
 from episodic_agent.core.recall.due import DaysAsked, days_asked
-from episodic_agent.core.recall.order import Order, read_order
+from episodic_agent.core.recall.order import Order, order_of, read_order, without_order
 from episodic_agent.core.recall.places import Named, read_places
 
 _Form: TypeAlias = "tuple[re.Pattern[str], str]"
@@ -77,8 +77,9 @@ class Query:
     only roles spoke, so one of them may be the asker's; `by_asker`: it is about whoever asks, and what others
     say of themselves is no answer. `places` are the keys of known places named,
     `place_terms` the terms that name them (no `content`), and `place_alone` says that nothing else is
-    asked but perhaps a time; `said_alone`, nothing but what was said at its times. `ahead` are days to come
-    that it asks about (`looking_ahead`).
+    asked but perhaps a time; `said_alone`, nothing but what was said at its times. Of a question behind a
+    filter `everything` says that it asks for whatever is left there, `who_came` for nothing but who came.
+    `ahead` are days to come that it asks about (`looking_ahead`).
     """
 
     text: str
@@ -100,6 +101,8 @@ class Query:
     place_terms: tuple[str, ...] = ()
     place_alone: bool = False
     said_alone: bool = False
+    everything: bool = False
+    who_came: bool = False
     ahead: DaysAsked | None = None
 
 
@@ -112,11 +115,13 @@ def analyse(
     language: str | None = None,
     utc_offset: timedelta | None = None,
     places: Mapping[str, str] | None = None,
+    filtered: bool = False,
 ) -> Query:
     """Read a query against the actors and places known in its scope.
 
     `speakers` are the scope's distinct actors (names or roles); `now` is aware; `language` an ISO 639-1 code;
-    `places` are the labels of its places by key; `owner` is whose memory it is: they are "user" too.
+    `places` are the labels of its places by key; `owner` is whose memory it is: they are "user" too;
+    `filtered`: the caller filters besides.
 
     >>> from datetime import UTC
     >>> now = datetime(2024, 1, 1, tzinfo=UTC)
@@ -142,7 +147,7 @@ def analyse(
         bare, _ = _addressed(there.rest, (*actors, owner) if owner else actors)
         besides = besides.union(tokens(there.words, language))
     names = _proper_names(bare, language)
-    return Query(
+    query = Query(
         text=text,
         dense_text=dense,
         terms=tuple(dict.fromkeys((*asked_for, *date_terms(time)))),
@@ -160,8 +165,23 @@ def analyse(
         language=language,
         places=there.places,
         place_terms=tuple(dict.fromkeys(tokens(there.words, language))),
-        place_alone=there.placed and asks_nothing_else(bare, now, utc_offset),
-        said_alone=bool(time.ranges) and not there.placed and asks_what_was_said(bare, now, utc_offset),
+    )
+    return _alone(query, bare, now, utc_offset, placed=there.placed, filtered=filtered)
+
+
+def _alone(
+    query: Query, bare: str, now: datetime, utc_offset: timedelta | None, *, placed: bool, filtered: bool
+) -> Query:
+    """Return a query with what it asks for alone; `bare` is its text without the places it names."""
+    timed = bool(query.time.ranges)
+    is_of_words = (filtered or timed) and asks_what_was_said(bare, now, utc_offset)
+    is_empty = (filtered or placed) and asks_nothing_else(bare, now, utc_offset)
+    return replace(
+        query,
+        place_alone=placed and is_empty,
+        said_alone=timed and not placed and is_of_words,
+        everything=filtered and (is_of_words or is_empty),
+        who_came=filtered and asks_who_came(bare, now, utc_offset),
     )
 
 
@@ -182,6 +202,26 @@ def looking_ahead(query: Query, now: datetime, utc_offset: timedelta | None) -> 
     over = {*date_terms(query.time)} - {*date_terms(time)}
     terms = tuple(term for term in query.terms if term not in over)
     return replace(query, ahead=asked, time=time, terms=terms)
+
+
+def in_order(query: Query) -> Query:
+    """Return a query with the end of time it asks for, and without the words that ask for it.
+
+    "Where are my keys?" asks for the newest place.
+
+    >>> from datetime import UTC
+    >>> now = datetime(2024, 1, 1, tzinfo=UTC)
+    >>> in_order(analyse("When did I last feed the cat?", [], now)).terms
+    ('feed', 'cat')
+    >>> in_order(analyse("Where is the cat?", [], now)).order
+    Order(latest=True, count=1)
+    """
+    return replace(
+        query,
+        order=order_of(query.text),
+        terms=without_order(query.terms, query.text, query.language),
+        content=without_order(query.content, query.text, query.language),
+    )
 
 
 def _parts(text: str, language: str | None) -> tuple[tuple[str, ...], ...]:

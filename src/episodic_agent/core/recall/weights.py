@@ -23,7 +23,8 @@ class FusionWeights:
     (somebody states what lasts) by its likelihood, in proportion to the whole; `due` (said of days to come
     that are asked about) as a share of the best. For episodes: `more` for further observations (halved for
     each), `own` for the episode's own text and vector, `thread` for the thread's other episodes, `floor` of
-    the strength prior.
+    the strength prior. `occasions`: where the last or first time is asked for, an episode is as good as its
+    best observation, and how long a text is says nothing of whether it is meant.
     """
 
     dense: float = 0.5
@@ -38,7 +39,7 @@ class FusionWeights:
     place: float = 0.2
     phrase: float = 0.3
     part: float = 0.5
-    order: float = 0.5
+    order: float = 1.0
     length: float = 0.15
     summary: float = 0.05
     second: float = 0.2
@@ -48,6 +49,7 @@ class FusionWeights:
     own: float = 0.2
     thread: float = 0.05
     floor: float = 0.7
+    occasions: bool = True
     neighbour_lexical_bigrams: float = 0.35
     neighbour_hours_bigrams: float = 3.0
     part_bigrams: float = 0.8
@@ -63,6 +65,8 @@ class FusionWeights:
 
 
 DEFAULT_WEIGHTS = FusionWeights()
-WEIGHTS_2026_12 = FusionWeights(known_below=0.0, foreign_from=0.0, second=0.0, states=0.0)
+WEIGHTS_2026_12 = FusionWeights(
+    known_below=0.0, foreign_from=0.0, second=0.0, states=0.0, order=0.5, occasions=False
+)
 """Those of recall `recall-2026-12`: one round, no matter who states what, and the script says whether the
 embedder knows a language."""

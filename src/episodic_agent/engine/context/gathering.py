@@ -36,8 +36,10 @@ from episodic_agent.core.recall import kept_terms, term_weight
 from episodic_agent.core.recall.alone import QUESTION_MARKS, asks, looks_back
 from episodic_agent.core.recall.bm25 import K1, B
 from episodic_agent.core.recall.due import days_asked
+from episodic_agent.core.recall.order import Order, order_of, without_order
 from episodic_agent.core.recall.query import Query
 from episodic_agent.core.threads import is_reply
+from episodic_agent.engine.context.ordering import REACH, in_order, outermost
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.recall.concluding import conclusions
 from episodic_agent.engine.recall.due import due_refs
@@ -206,7 +208,7 @@ def gathered(
     `linked` says what a link to a thread adds; `apart` are threads nothing is told of; `shown` are references
     that stand elsewhere in the text.
     """
-    legs = _Legs(tx, deps, now)
+    legs = _Legs(tx, deps, now, ordered=policy == RIVALS)
     refs = visibility.shown(_candidates(tx, legs, now, linked, apart, shown))
     stored = {
         ref: item
@@ -224,7 +226,7 @@ def gathered(
     if policy == RIVALS:
         first = np.argsort(-worths, kind="stable")[:READ_AGAIN]
         worths[first] += statement_worth(vectors=legs.vectors) * states([texts[row] for row in first])
-    worths = _timed(worths, now.when, texts, order)
+    worths = in_order(_timed(worths, now.when, texts, order), legs.order, texts, seen)
     added = dict(linked) if policy != RIVALS else {}  # there a link is one of the features
     several = len(people(now, texts)) >= SEVERAL
     quotes = [
@@ -244,7 +246,7 @@ def gathered(
         )
         for item, worth, part in zip(texts, worths.round(6), sitting, strict=True)
     ]
-    quotes = _newest_rounds(quotes, texts)
+    quotes = _newest_rounds(quotes, texts, talk=legs.order is not None and legs.order.latest)
     if policy != RIVALS or all(item.kind is not Kind.TOOL for item in texts):
         return quotes, stored
     quotes = _newest_outputs(quotes, texts)
@@ -274,18 +276,21 @@ def _timed(
     return worths + _AT_TIME * ranking.time_match(when.query.time, at)
 
 
-def _newest_rounds(quotes: Sequence[QuotedText], texts: Sequence[Observation]) -> list[QuotedText]:
+def _newest_rounds(
+    quotes: Sequence[QuotedText], texts: Sequence[Observation], *, talk: bool
+) -> list[QuotedText]:
     """Let the newest of the same steps stand for all, with the worth of the best, and of what asked for them.
 
     A robot does its rounds every day in the same words: told are those of the last time, not of the first.
+    `talk`: so with all talk, where the last time is asked for.
     """
     steps = {(item.thread_id, item.seq) for item in texts if item.kind is Kind.STEP}
     newest: dict[tuple[str, str], QuotedText] = {}
     result: list[QuotedText] = []
     for quote in quotes:
         here, behind = ((quote.thread_id, quote.first_seq + n) in steps for n in (0, 1))
-        if not here and not behind:
-            result.append(quote)  # talk
+        if not (here or behind or talk):
+            result.append(quote)
             continue
         key = (quote.speaker, quote.text.casefold())
         other = newest.get(key, quote)
@@ -392,12 +397,16 @@ def states(observations: Sequence[Observation]) -> Floats:
 class _Legs:
     """The ways of looking: likeness and words, of the message and of what went before it."""
 
-    def __init__(self, tx: Transaction, deps: Deps, now: Situation) -> None:
+    def __init__(self, tx: Transaction, deps: Deps, now: Situation, *, ordered: bool) -> None:
         self._tx = tx
         self._deps = deps
         last = now.sitting[-LAST:]
         self.language = deps.language
         self.terms = content_terms(now.text, self.language)
+        self.order: Order | None = None
+        if ordered and len(now.text) <= _LONGEST_QUESTION:
+            self.order = order_of(now.text)
+            self.terms = list(without_order(self.terms, now.text, self.language))
         weights: dict[str, float] = dict.fromkeys(self.terms, 1.0)
         before: dict[str, float] = {}
         for weight, item in zip(fading(len(last)), last, strict=True):
@@ -452,6 +461,23 @@ class _Legs:
             OBSERVATIONS, weights, k1=K1, b=B, average_length=self._length, limit=PER_LEG
         )[0]
 
+    def outermost(self) -> Refs:
+        """Return the newest (oldest) of what answers well, where a message asks for that."""
+        if self.order is None:
+            return np.zeros(0, np.int64)
+        index, legs = self._tx.index, []
+        if self.asking:
+            legs.append(
+                index.text_scores(
+                    OBSERVATIONS, self.asking, k1=K1, b=B, average_length=self._length, limit=REACH
+                )
+            )
+        if self.message is not None:
+            query = self.message.astype(np.float32)
+            legs.append(index.vector_scores(OBSERVATIONS, self._deps.embedder_name, query, limit=REACH))
+        ends = [outermost(self._tx, refs, scores.astype(np.float64), self.order) for refs, scores in legs]
+        return np.concatenate([np.zeros(0, np.int64), *ends])
+
     def cosines(self, vector: Floats | None, refs: Refs) -> Floats:
         if vector is None:
             return np.zeros(len(refs))
@@ -482,7 +508,7 @@ def _candidates(
     if now.when is not None and now.when.alone:
         return _free(tx, now.when.refs, now, apart, shown)
     legs_refs = [legs.nearest(legs.message), legs.nearest(legs.around), legs.worded(legs.asking)]
-    legs_refs.append(legs.worded(legs.before))
+    legs_refs += [legs.worded(legs.before), legs.outermost()]
     hits = np.unique(np.concatenate(legs_refs).astype(np.int64))
     ends = dict.fromkeys(linked)
     ends |= {thread.id: None for thread in tx.threads.list(limit=NEWEST + 1)}

@@ -22,6 +22,7 @@ from episodic_agent.core.identity import assign_ids
 from episodic_agent.core.identity import thread_id as thread_identity
 from episodic_agent.core.ingest import Item, received
 from episodic_agent.core.ingest.steps import SAYING, content_of
+from episodic_agent.core.ingest.words import renewed
 from episodic_agent.core.language import plural, term_counts, tokens
 from episodic_agent.core.language.timewords import date_words
 from episodic_agent.core.language.windows import beginning
@@ -450,8 +451,8 @@ def _same(there: Observation | Item, item: Item) -> bool:
     beside = [
         (one.location, tuple(one.events), *(one.extras.get(name) for name in SAYING)) for one in (there, item)
     ]
-    # the text of an older release was the content alone
-    return beside[0] == beside[1] and there.text in (item.text, content_of(item))
+    # the text of an older release was the content alone, or said its events in other words
+    return beside[0] == beside[1] and renewed(there.text, there.events) in (item.text, content_of(item))
 
 
 def shortened(text: str) -> str:

@@ -26,6 +26,7 @@ from episodic_agent.core.recall import (
 )
 from episodic_agent.core.recall.bm25 import K1, B
 from episodic_agent.core.recall.candidates import NEAR, PER_LEG
+from episodic_agent.core.recall.order import STRONG, tells_where
 from episodic_agent.core.recall.query import Name
 from episodic_agent.core.recall.second import FIRST_HITS, READ, shared_terms
 from episodic_agent.core.strength.decay import retrievability
@@ -50,6 +51,7 @@ from episodic_agent.schemas import Episode, Observation, TimeSource, Vector
 
 AT_PLACES = 5_000  # newest observations at a place the question names that are looked through
 STATED = 30  # first hits that are judged by what they state: sixty bring no more
+REACH = 2_000  # of a leg, among which the newest of the good ones are looked for
 OWN_TEXT = 20  # episodes of each leg that join by their own words, beside those of the candidates
 DAY = 86_400.0
 _AFTER_ALL = 0xFFFFFFFF  # a place in a thread behind which nothing is said: that of an open frame
@@ -238,10 +240,36 @@ class Gatherer:
         lexical = self.best_shown(self.best_text, OBSERVATIONS, PER_LEG)
         dense = self.best_shown(self.best_vectors, OBSERVATIONS, PER_LEG)
         seeds = np.concatenate([lexical[:NEAR], dense[:NEAR]])
-        there = [self._best_of(self._there())] if self._query.places else []
+        there = self._at_the_end()
+        there += [self._best_of(self._there())] if self._query.places else []
         there += [] if self._due is None else [self._due]
         chosen: Refs = np.unique(np.concatenate([lexical, dense, seeds - 1, seeds + 1, *there]))
         return self._uncovered(chosen.astype(np.int64))
+
+    def _at_the_end(self) -> list[Refs]:
+        """Return the newest (oldest) good documents of each leg, and their neighbours."""
+        if self._query.order is None:
+            return []
+        legs = (self.best_text, self.best_vectors)
+        ends = np.concatenate([self._outermost(*leg(OBSERVATIONS, REACH)) for leg in legs])
+        return [ends - 1, ends, ends + 1]
+
+    def _outermost(self, refs: Refs, scores: Floats) -> Refs:
+        """Return the newest (oldest) of the good documents of a leg, where an end of time is asked for.
+
+        What is done every day stands there in the same words a hundred times: the best of a leg would be any.
+        """
+        order = self._query.order
+        if order is None or not len(refs):
+            return np.zeros(0, np.int64)
+        good = refs[scores >= max(STRONG * float(scores.max()), np.finfo(float).tiny)]
+        good = (
+            good if self._visibility is None else good[np.isin(good, self._visibility.shown(np.sort(good)))]
+        )
+        times = self._tx.index.times(good)
+        ends = np.argsort(-times if order.latest else times, kind="stable")
+        outermost: Refs = good[ends][: max(NEAR, order.count)].astype(np.int64)
+        return outermost
 
     def best_shown(self, leg: Callable[[str, int], tuple[Refs, Floats]], kind: str, limit: int) -> Refs:
         """Return the best documents of a leg that are shown, best first; what is hidden takes no place."""
@@ -288,7 +316,8 @@ class Gatherer:
         best = np.concatenate(
             [np.argsort(-lexical, kind="stable")[:PER_LEG], np.argsort(-dense, kind="stable")[:PER_LEG]]
         )
-        chosen: Refs = refs[np.unique(best)]
+        ends = [self._outermost(refs, scores) for scores in (lexical, dense)]
+        chosen: Refs = np.unique(np.concatenate([refs[best], *ends]))
         return chosen
 
     def _candidates(
@@ -320,6 +349,7 @@ class Gatherer:
             parts=self._section_scores(refs),
             held=self._held(refs, event_times),
             place=self._at_places(refs),
+            where=self._telling_where(refs),
         )
 
     def _at_places(self, refs: Refs) -> Floats:
@@ -332,6 +362,13 @@ class Gatherer:
         at = np.searchsorted(first, refs, side="right") - 1
         inside: Floats = ((at >= 0) & (refs <= last[np.maximum(at, 0)])).astype(np.float64)
         return inside
+
+    def _telling_where(self, refs: Refs) -> Floats:
+        """Return 1 for what may tell where something is; only where that is asked for are the texts read."""
+        if self._query.order is None or not self._query.order.of_places:
+            return np.zeros(0)
+        stored = self._tx.observations.get(refs.tolist())
+        return np.array([float(tells_where(stored[ref].text)) for ref in refs.tolist()])
 
     def _phrase_shares(self, refs: Refs) -> Floats:
         """Return the share of the quoted phrases each text holds; only for them are all the texts read."""

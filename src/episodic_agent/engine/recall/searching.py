@@ -60,7 +60,7 @@ from episodic_agent.errors import InvalidInput, ProviderError
 from episodic_agent.protocols import EPISODES, Refs, Transaction, query_vector, ref_of
 from episodic_agent.schemas import Episode, Kind, Observation, Scope, Vector
 
-PLACE = "place"  # what answers a question for a place alone
+PLACE = "place"  # what answers a question for a place alone, or for all that a filter leaves
 HIDDEN = "what there is to search here is suppressed or archived; ask with suppressed=True"
 SCENES = 256  # scopes of which a process remembers who speaks there
 PROOFS = 5  # observations shown with a hit
@@ -151,14 +151,14 @@ class Recaller:
         policy = _checked(text, options)
         now = options.now or self._deps.clock()
         scene = self._scenes.get(scope, _Scene())
-        ahead = _looks_ahead(policy, options)
-        query = self._analysed(scope, text, scene, now, ahead=ahead)
+        analysed = partial(self._analysed, scope, text, now=now, policy=policy, options=options)
+        query = analysed(scene)
         embedded = self._embedded(query, policy, options)
         while True:
             with self._deps.store.begin(scope, write=False) as tx:
                 seen = _scene(tx, scene, zoned=bool(query.time or query.ahead) and not now.utcoffset())
                 if seen != scene:
-                    query, scene = self._analysed(scope, text, seen, now, ahead=ahead), seen
+                    query, scene = analysed(seen), seen
                 between = None if self._deps.embedder is None else self._deps.former.between(tx)
                 ready = embedded.text == query.dense_text and embedded.between == between
                 ready = ready or _by_place(query, policy, options)
@@ -194,7 +194,8 @@ class Recaller:
     def _facts(self, tx: Transaction, asked: "_SearchRequest", visibility: Visibility) -> Sequence[FactHit]:
         """Return the facts that answer; of a place or of days to come alone what was said there tells all."""
         options, ahead = asked.options, asked.query.ahead
-        if not options.facts or options.place or (ahead is not None and ahead.alone):
+        listed = asked.policy == PLACE and not asked.query.places
+        if not options.facts or options.place or listed or (ahead is not None and ahead.alone):
             return ()
         return answering(
             tx,
@@ -214,7 +215,7 @@ class Recaller:
         """Answer with what a curtain shows; `fades` False without what time has done."""
         query, options = asked.query, asked.options
         if asked.policy == PLACE:
-            return whereabouts.recall(
+            listed = whereabouts.recall(
                 tx,
                 query,
                 asked.filter_,
@@ -223,6 +224,8 @@ class Recaller:
                 observations=options.observations,
                 visibility=visibility,
             )
+            unknown = None if options.channel is None or _best(listed) else no_channel(tx, options.channel)
+            return replace(listed, notes=[unknown]) if unknown else listed
         asked = _with_due(tx, asked, visibility)
         gatherer = Gatherer(
             tx,
@@ -272,10 +275,11 @@ class Recaller:
         return left
 
     def _analysed(
-        self, scope: Scope, text: str, scene: _Scene, now: datetime, *, ahead: bool
+        self, scope: Scope, text: str, scene: _Scene, now: datetime, *, policy: str, options: SearchOptions
     ) -> ranking.Query:
         speakers, last, places = scene.speakers, scene.last, scene.places
         owner = None if scope.user_id == Scope().user_id else scope.user_id
+        measured = policy != SEED_003 and FUSING[policy].measured
         language = self._deps.language
         analyse = partial(
             ranking.analyse,
@@ -284,11 +288,13 @@ class Recaller:
             owner=owner,
             language=language,
             places=places,
+            filtered=_filtered(policy, options),
         )
 
         def read(at: datetime, zone: timedelta | None) -> ranking.Query:
             query = analyse(at, utc_offset=zone)
-            return ranking.looking_ahead(query, at, zone) if ahead else query
+            query = ranking.in_order(query) if measured else query
+            return ranking.looking_ahead(query, at, zone) if _looks_ahead(policy, options) else query
 
         return in_its_time(read, now, last, scene.utc_offset)
 
@@ -355,7 +361,7 @@ class Recaller:
             # a window of time is a part of the question; a conversation or a channel may be all there is
             filtered=policy.measured and (options.since is not None or options.until is not None),
         )
-        if _of_its_time(query, asked.policy, options) or (query.ahead is not None and query.ahead.alone):
+        if _asks_no_words(query, asked.policy, options):
             trust = ranking.certain(len(candidates))
         order = self._diverse(gatherer, gathered, observations.order, policy, share=share)
         chosen = order[: options.observations].tolist()
@@ -454,6 +460,19 @@ def _of_its_time(query: ranking.Query, policy: str, options: SearchOptions) -> b
     return query.said_alone and policy != SEED_003 and options.since is options.until is None
 
 
+def _asks_no_words(query: ranking.Query, policy: str, options: SearchOptions) -> bool:
+    """Tell whether what was gathered is the answer, however it is worded: all of a time, or who came then."""
+    due_alone = query.ahead is not None and query.ahead.alone
+    return due_alone or query.who_came or _of_its_time(query, policy, options)
+
+
+def _filtered(policy: str, options: SearchOptions) -> bool:
+    """Tell whether the caller says which part of the memory is meant: all of it may be what is asked for."""
+    filters = (options.since, options.until, options.thread, options.place, options.channel)
+    measured = policy != SEED_003 and FUSING[policy].measured
+    return measured and (any(one is not None for one in filters) or not options.where.empty)
+
+
 def _looks_ahead(policy: str, options: SearchOptions) -> bool:
     """Tell whether it counts which days to come a question asks about: who gives a time asks of that."""
     return policy != SEED_003 and FUSING[policy].measured and options.since is options.until is None
@@ -473,7 +492,9 @@ def _with_due(tx: Transaction, asked: _SearchRequest, visibility: Visibility) ->
 
 
 def _by_place(query: ranking.Query, policy: str, options: SearchOptions) -> bool:
-    """Tell whether a question asks for a place alone: then nothing is embedded."""
+    """Tell whether a question asks for a place alone, or all that a filter leaves: nothing is embedded."""
+    if _of_its_time(query, policy, options):
+        return False
     return policy != SEED_003 and whereabouts.answers(query, SearchBounds(place=options.place))
 
 

@@ -1,7 +1,8 @@
 """Answer a question for a place alone, or a place and a time: what happened there, the newest first.
 
-Nothing is scored by words: the visits are the answer. Each hit is an episode, or the open frame, with what
-was observed at the place, telling things first.
+So are questions for whatever a filter leaves ("what happened?", in a thread). Nothing is scored by words:
+the visits are the answer, or what the filter leaves. Each hit is an episode, or the open frame, with what was
+observed there, telling things first.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,19 +17,23 @@ from episodic_agent.core.language.timewords import TimeQuery
 from episodic_agent.core.recall import Query, Signs, support, time_match
 from episodic_agent.core.strength.decay import retrievability
 from episodic_agent.engine.episodes.listing import open_card, with_words
-from episodic_agent.engine.recall.gathering import DAY, SearchBounds
-from episodic_agent.engine.recall.places import Owners, Stretch
+from episodic_agent.engine.recall.gathering import DAY, SearchBounds, within
+from episodic_agent.engine.recall.places import Owners, Stretch, known_visits
 from episodic_agent.engine.results import EpisodeCard, Evidence, Hit, Recall, hit_of
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import Refs, Transaction, split_ref
 from episodic_agent.schemas import Episode, Observation
 from episodic_agent.schemas.places import Visit, place_key
 
+APPEARANCE = "appearance"
 READ = 200  # observations of one episode at the place that are looked at for telling ones
 PROOFS = 5  # of them shown with the hit
 DIGITS = 6
 NOBODY = "nobody was there then"
 THEN = "nobody was there then; the newest visits of other times are shown"
+NOTHING = "nothing was said or done there"
+AT_OTHER_TIMES = "nothing was said or done there then; the newest of other times is shown"
+CHUNK = 1_000  # refs of what a filter leaves that are looked through at a time, newest first
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +45,15 @@ class _PlaceMatch:
 
 
 def answers(query: Query, bounds: SearchBounds) -> bool:
-    """Tell whether a question asks for a place alone, and no filter insists on another place."""
-    return query.place_alone and (bounds.place is None or place_key(bounds.place) in query.places)
+    """Tell whether a question asks for a place alone, or for all that a filter leaves.
+
+    Not where the filter insists on another place than the question does, nor of days to come. Who came may
+    be told in talk: that is listed of a place alone.
+    """
+    if query.places:
+        return query.place_alone and (bounds.place is None or place_key(bounds.place) in query.places)
+    listed = query.everything or (query.who_came and bounds.place is not None)
+    return listed and query.ahead is None
 
 
 def recall(
@@ -54,13 +66,16 @@ def recall(
     observations: int,
     visibility: Visibility,
 ) -> Recall:
-    """Return the episodes at the places asked for, newest first (oldest for "the first time").
+    """Return the episodes at the places, or in the bounds, newest first (oldest for "the first time").
 
     Confident where somebody was there, at the time asked for if one was; else other times are candidates.
     """
+    if bounds.place is not None:
+        known_visits(tx, bounds.place, bounds.thread_id)  # NotFound names the nearest
+    placed = bounds.place is not None or bool(query.places)
     anybody = replace(query, speakers=frozenset())  # "I" may be whoever has the robot
-    matches = _first(_episodes(tx, query, bounds, visibility), limit) or _first(
-        _episodes(tx, anybody, bounds, visibility), limit
+    matches = _matches(tx, query, bounds, visibility, limit) or _matches(
+        tx, anybody, bounds, visibility, limit
     )
     there = bool(matches)
     if not there and query.time:
@@ -77,13 +92,35 @@ def recall(
         hits=hits if there else [],
         observations=best[:observations],
         confidence=round(confidence, DIGITS) if hits else 0.0,
-        notes=[] if there else [THEN if hits else NOBODY],
+        notes=[] if there else [_why_nothing(placed=placed, elsewhen=bool(hits))],
         candidates=() if there else hits,
     )
 
 
+def _why_nothing(*, placed: bool, elsewhen: bool) -> str:
+    if placed:
+        return THEN if elsewhen else NOBODY
+    return AT_OTHER_TIMES if elsewhen else NOTHING
+
+
 def _by_seq(observation: Observation) -> int:
     return observation.seq
+
+
+def _matches(
+    tx: Transaction, query: Query, bounds: SearchBounds, visibility: Visibility, limit: int
+) -> list[_PlaceMatch]:
+    """Return the first episodes; of those asked for who came, the ones in which somebody appeared, if any."""
+    if query.who_came:
+        appeared = (one for one in _episodes(tx, query, bounds, visibility) if _has_appearance(tx, one))
+        if matches := _first(appeared, limit):
+            return matches
+    return _first(_episodes(tx, query, bounds, visibility), limit)
+
+
+def _has_appearance(tx: Transaction, match: _PlaceMatch) -> bool:
+    stored = tx.observations.get(match.refs[:READ].tolist()).values()
+    return any(kind_of(event) == APPEARANCE for one in stored for event in one.events)
 
 
 def _first(matches: Iterator[_PlaceMatch], limit: int) -> list[_PlaceMatch]:
@@ -105,6 +142,9 @@ def _episodes(
 ) -> Iterator[_PlaceMatch]:
     """Yield the parts of episodes at the places, the time and by whom it is asked about, in that order."""
     latest = query.order is None or query.order.latest
+    if bounds.place is None and not query.places:
+        yield from _left(tx, query, bounds, visibility, latest=latest)
+        return
     visits = sorted(_visits(tx, query, bounds), key=_end if latest else _start, reverse=latest)
     owners = Owners(tx, [(stay.first_ref, stay.last_ref) for stay in visits])
     for visit in visits:
@@ -124,6 +164,29 @@ def _episodes(
             refs = refs if bounds.about is None else np.intersect1d(refs, bounds.about)
             if len(refs):
                 yield _PlaceMatch(identity, refs)
+
+
+def _left(
+    tx: Transaction, query: Query, bounds: SearchBounds, visibility: Visibility, *, latest: bool
+) -> Iterator[_PlaceMatch]:
+    """Yield the parts of episodes that a filter leaves, by their newest (oldest) messages."""
+    every = within(tx, bounds)
+    every = every[np.argsort(tx.index.times(every), kind="stable")]
+    every = every[::-1] if latest else every
+    for begin in range(0, len(every), CHUNK):
+        refs = every[begin : begin + CHUNK]
+        refs = refs[_fits(tx, query, bounds, refs)]
+        refs = refs[np.isin(refs, visibility.shown(np.sort(refs)))]
+        covers = tx.index.episode_marks(refs, covering=True)
+        hidden = visibility.why_episodes(list({cover.ref for cover in covers.values()}))
+        parts: dict[UUID | int, list[int]] = {}
+        for ref in refs.tolist():
+            cover = covers.get(ref)
+            if cover is None or cover.ref not in hidden:
+                identity = split_ref(ref)[0] if cover is None else UUID(hex=cover.name)
+                parts.setdefault(identity, []).append(ref)
+        for identity, inside in parts.items():
+            yield _PlaceMatch(identity, np.sort(np.array(inside, np.int64)))
 
 
 def _visits(tx: Transaction, query: Query, bounds: SearchBounds) -> list[Visit]:

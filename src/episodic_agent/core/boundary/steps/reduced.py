@@ -15,7 +15,7 @@ from zlib import crc32
 
 from episodic_agent.core.boundary.steps.trail import label_of, names_in
 from episodic_agent.core.ingest.steps import content_of
-from episodic_agent.core.ingest.words import step_words
+from episodic_agent.core.ingest.words import renewed, step_words
 from episodic_agent.core.language import tokens, words
 from episodic_agent.schemas import Json, Observation
 
@@ -43,7 +43,8 @@ def is_sensed(observation: Observation) -> bool:
     rendered = step_words(
         {"action": extras.get("action"), "events": observation.events}, observation.location
     )
-    return observation.text.strip() in (rendered.strip(), "Nothing happens")
+    text = renewed(observation.text, observation.events)
+    return text.strip() in (rendered.strip(), "Nothing happens")
 
 
 def reduce_step(observation: Observation, *, confident: bool = True) -> ToldStep | None:

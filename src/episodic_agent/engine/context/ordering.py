@@ -1,0 +1,77 @@
+"""Let the newest of what answers stand first where a message asks for it: "When did I last", "Where is".
+
+What is done every day stands in a memory in the same words a hundred times, and as good as each other; asked
+for is one of them. Behind a question that was asked before stands its answer: that comes along.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from episodic_agent.core.context.relevance import EarlierWords
+from episodic_agent.core.context.telling import BAR
+from episodic_agent.core.recall.alone import QUESTION_MARKS
+from episodic_agent.core.recall.order import STRONG, Order, order_match, tells_where
+from episodic_agent.protocols import Refs, Transaction
+from episodic_agent.schemas import Observation
+
+REACH: Final = 2_000  # of a leg, among which the newest of the good ones are looked for
+NEWEST: Final = 20  # of these that are candidates
+_FIRST_BY: Final = 1e-3  # log-odds: what is asked for stands first, and no further above the rest
+_ABOVE: Final = 0.5  # log-odds above the bar for what holds the question's words, and is the newest that does
+_HOLDS: Final = 0.5  # share of the question's words by rarity
+_BEHIND: Final = 0.5  # log-odds that an answer stands behind its question
+_LEAST: Final = 0.1  # of a match: the third and fourth time are worth a look, not all there were
+Floats = npt.NDArray[np.float64]
+
+
+def outermost(tx: Transaction, refs: Refs, scores: Floats, order: Order) -> Refs:
+    """Return the newest (oldest) of the good documents of a leg."""
+    if not len(refs):
+        return refs
+    good = refs[scores >= max(STRONG * float(scores.max()), np.finfo(float).tiny)]
+    times = tx.index.times(good)
+    ends: Refs = good[np.argsort(-times if order.latest else times, kind="stable")][:NEWEST]
+    return ends.astype(np.int64)
+
+
+def in_order(
+    worths: Floats,
+    order: Order | None,
+    texts: Sequence[Observation],
+    seen: EarlierWords,
+) -> Floats:
+    """Return worths with the newest (oldest) of what answers first, as far as it is shown.
+
+    What was said or done in one sitting is one occasion.
+    """
+    if order is None:
+        return worths
+    moments = np.array(
+        [item.at.timestamp() if not order.of_places or tells_where(item.text) else np.nan for item in texts]
+    )
+    match = order_match(order, _relevance(seen), moments, seen.sitting)
+    match /= float(match.max(initial=0.0)) or 1.0
+    lifted = worths.copy()
+    rows = np.flatnonzero(match >= _LEAST)
+    top = float(worths.max()) + _FIRST_BY
+    firsts = np.where(seen.held[rows] >= _HOLDS, max(top, BAR + _ABOVE), top)
+    lifted[rows] = np.maximum(lifted[rows], firsts + np.log(match[rows]))
+    row_of = {(item.thread_id, item.seq): row for row, item in enumerate(texts)}
+    for row in rows.tolist():
+        item = texts[row]
+        behind = row_of.get((item.thread_id, item.seq + 1))
+        if behind is not None and any(mark in item.text for mark in QUESTION_MARKS):
+            lifted[behind] = max(lifted[behind], lifted[row] - _BEHIND)
+    return lifted
+
+
+def _relevance(seen: EarlierWords) -> Floats:
+    """Return how well texts answer a message by its own words and meaning, whatever else is told of them."""
+    total = np.zeros(len(seen.words))
+    for values in (seen.words, seen.cosine):
+        positive = np.maximum(values, 0.0)
+        total += positive / (float(positive.max(initial=0.0)) or 1.0)
+    return total
