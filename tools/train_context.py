@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from judges import HERE, Row, Weights
 from numpy.typing import NDArray
 from shipping import Origin, ship_numbers
-from train_facts import HERE, Row, Weights, plain_rows, read_life, read_talk
 from train_facts import fit as fit_facts
+from train_facts import plain_rows, read_life, read_talk
 
 from episodic_agent.core.context.relevance import (
     BIAS,

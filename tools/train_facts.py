@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from judges import FORM, HERE, LEAST, WORD, Floats, Row, Weights, matrix, rows_of
 from scipy import sparse
 from shipping import Origin, ship_arrays
 from sklearn.linear_model import LogisticRegression
@@ -35,7 +35,6 @@ from episodic_agent.core.facts.replacing import BOTH, NEWER, OLDER, JudgedStatem
 from episodic_agent.core.facts.stating import (
     CATEGORIES,
     EMBEDDER,
-    EVEN,
     LAST_HEARD,
     judged,
     moved,
@@ -48,10 +47,8 @@ from episodic_agent.protocols import Embedder
 from episodic_agent.schemas.facts import Category
 from episodic_agent.wiring import load_settings, make_embedder
 
-HERE = Path(__file__).resolve().parent
 CASES = HERE.parent / "benchmarks" / "cases"
-LEAST = 3  # times a sign must occur to be learned
-FORM, WORD, KIND = 1.5, 8.0, 3.0  # ridges: of form, of words; of the categories
+KIND = 3.0  # ridge of the categories
 VECTOR, KIND_VECTOR = 1.0, 4.0  # scale of a unit vector's numbers beside signs of 0 and 1
 PLAIN = 1.0  # what a plain statement weighs beside one of talk
 BAR = 0.2  # where belief begins: the sum is moved by it, so that it is even there
@@ -59,25 +56,11 @@ MEMORIES = (0, 3, 12)  # other statements in the memories that a written pair is
 RIVALS = 3  # of those, the nearest to the newer statement: it takes the place of none
 HARD = 0.25  # what a pair that was written to mislead weighs beside the others
 RIVAL, OF_A_LIFE = 0.5, 0.25  # what such a rival weighs, and a pair of a life, beside a written pair
+WISHES, BESIDE_EACH, BESIDE = 10, 1, 0.02  # of somebody; pairs of each; what a pair weighs
 LEAST_PAIRS = 18  # pairs that a word must occur in to be learned
 WORDS, VECTORS = 0.55, 0.59  # scales: of words, and of a vector's numbers, beside features of one spread
 NEAREST = 24  # facts a new one is compared with
 EPOCH = datetime(2026, 3, 2, tzinfo=UTC)
-Floats = NDArray[np.float64]
-
-
-@dataclass(slots=True)
-class Row:
-    """A statement to learn from: whether it lasts, and its category where that is known."""
-
-    text: str
-    before: str
-    lasts: bool
-    kind: Category | None
-    vector: Floats
-    message: str = ""
-    certain: bool = True
-    share: float = EVEN  # of what lasts in the talk before it
 
 
 @dataclass(slots=True)
@@ -249,32 +232,7 @@ def _listed(path: Path) -> list[tuple[str, bool, Category | None]]:
     ]
 
 
-def rows_of(statements: Sequence[tuple[str, bool, Category | None]], embedder: Embedder) -> list[Row]:
-    vectors = np.asarray(embedder.embed([text for text, _, _ in statements]), float)
-    return [Row(t, "", lasts, kind, v) for (t, lasts, kind), v in zip(statements, vectors, strict=True)]
-
-
 # --- the judges ------------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class Weights:
-    """One way of judging: the signs it knows, [signs, 9] weights, [d, 9] of the vector or None, [9] base."""
-
-    names: list[str]
-    weights: Floats
-    vector: Floats | None
-    base: Floats
-
-    def scores(self, rows: Sequence[Row]) -> Floats:
-        """Return the sums of rows, [n, 9]."""
-        places = {name: place for place, name in enumerate(self.names)}
-        total = np.tile(self.base, (len(rows), 1))
-        for n, row in enumerate(rows):
-            total[n] += self.weights[[places[s] for s in signs(row.text, row.before) if s in places]].sum(0)
-        if self.vector is not None:
-            total += np.stack([row.vector for row in rows]) @ self.vector
-        return total
 
 
 def fit(plain: Sequence[Row], lives: Sequence[Row], *, meaning: bool) -> Weights:
@@ -295,14 +253,6 @@ def fit(plain: Sequence[Row], lives: Sequence[Row], *, meaning: bool) -> Weights
     kinds, kind_vector, kind_base = _categories([row for row in rows if row.kind], names, meaning=meaning)
     vector = np.hstack([read[:, None], kind_vector]) if meaning else None
     return Weights(names, np.hstack([lasting[:, None], kinds]), vector, np.concatenate([[base], kind_base]))
-
-
-def matrix(rows: Sequence[Row], names: Sequence[str], scales: Floats) -> sparse.csr_matrix:
-    places = {name: place for place, name in enumerate(names)}
-    cells = [(n, places[s]) for n, row in enumerate(rows) for s in signs(row.text, row.before) if s in places]
-    values = [scales[place] for _, place in cells]
-    where = tuple(np.array(cells, int).T) if cells else ([], [])
-    return sparse.csr_matrix((values, where), shape=(len(rows), len(names)))
 
 
 def _categories(rows: Sequence[Row], names: Sequence[str], *, meaning: bool) -> tuple[Floats, Floats, Floats]:
@@ -398,6 +348,33 @@ def written_pairs(
     return own, beside
 
 
+def wishes_beside(embedder: Embedder, weights: Weights | None) -> list[Pair]:
+    """Return pairs of standing wishes drawn by lot, each in a memory of others of its language: both hold.
+
+    Who has ten wishes and tells an eleventh loses none: of a hundred pairs one was held for a change.
+    """
+    lines = [
+        line
+        for path in sorted((HERE / "facts").glob("wishes_*.tsv"))
+        for line in csv.reader(path.open(encoding="utf-8"), delimiter="\t", quoting=csv.QUOTE_NONE)
+        if line[0] == "+"
+    ]
+    embedded = np.asarray(embedder.embed([text for *_, text in lines]), float)
+    rows = [Row(text, "", True, None, v) for (*_, text), v in zip(lines, embedded, strict=True)]
+    spoken = statements(rows, weights, [EPOCH + timedelta(days=k) for k in range(len(rows))])
+    rng = np.random.default_rng(2)
+    pairs = []
+    for n, (_, language, _) in enumerate(lines):
+        same = [m for m in range(len(lines)) if m != n and lines[m][1] == language]
+        memory = rng.choice(same, min(WISHES, len(same)), replace=False)
+        cosines = {int(m): float(embedded[m] @ embedded[n]) for m in memory}
+        for m in list(cosines)[:BESIDE_EACH]:
+            rivals = [cosine for k, cosine in cosines.items() if k != m]
+            row = features(spoken[m], spoken[n], rivals)
+            pairs.append(Pair(spoken[m], spoken[n], row, False, BESIDE))
+    return pairs
+
+
 def pairs_of(
     life: Life, weights: Weights | None, rows: Sequence[Row] | None = None
 ) -> Iterator[tuple[str, str, Pair]]:
@@ -436,7 +413,8 @@ def all_pairs(
     own, beside = written_pairs(sorted((HERE / "facts").glob("pairs_[a-df].tsv")), embedder, weights)
     misleading = written_pairs([HERE / "facts" / "pairs_e.tsv"], embedder, weights) if meaning else ()
     hard = [replace(pair, weight=HARD * pair.weight) for pairs in misleading for pair in pairs]
-    return [*own, *beside, *hard, *(pair for life in lives for _, _, pair in pairs_of(life, weights))]
+    apart = wishes_beside(embedder, weights)
+    return [*own, *beside, *hard, *apart, *(pair for life in lives for _, _, pair in pairs_of(life, weights))]
 
 
 def fit_pairs(pairs: Sequence[Pair], *, meaning: bool) -> PairWeights:

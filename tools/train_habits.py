@@ -16,13 +16,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from judges import FORM, HERE, LEAST, WORD, Row, Weights, listed_rows, matrix
 from numpy.typing import NDArray
 from scipy import sparse
 from shipping import Origin, ship_arrays
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
-from train_facts import FORM, HERE, LEAST, WORD, Row, Weights, matrix
-from train_wishes import listed_wishes
 
 from episodic_agent.core.facts.stating import EMBEDDER, signs
 from episodic_agent.core.recall.recurring import STANDS, WEIGHTS
@@ -82,7 +81,7 @@ def main() -> None:
     if embedder is None or embedder.name != EMBEDDER:
         raise SystemExit(f"the judge learns the vectors of {EMBEDDER} alone")
     lists = sorted((HERE / "facts").glob("habits_*.tsv"))
-    rows = [row for path in lists for row in listed_wishes(path, embedder)]
+    rows = [row for path in lists for row in listed_rows(path, embedder)]
     arrays: dict[str, Any] = {}
     for kind in ("meaning", "words"):
         measure(rows, meaning=kind == "meaning")

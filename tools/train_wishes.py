@@ -14,7 +14,6 @@ wishes. What it says is a category, so `train_facts.py --only-pairs` comes after
 """
 
 import argparse
-import csv
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,24 +21,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from judges import FORM, HERE, LEAST, WORD, Row, Weights, listed_rows, matrix
 from numpy.typing import NDArray
 from scipy import sparse
 from shipping import Origin, ship_arrays
 from sklearn.linear_model import LogisticRegression
-from train_facts import (
-    FORM,
-    HERE,
-    LEAST,
-    WORD,
-    Life,
-    Row,
-    Weights,
-    matrix,
-    plain_rows,
-    read_life,
-    read_talk,
-    rows_of,
-)
+from train_facts import Life, plain_rows, read_life, read_talk
 
 from episodic_agent.core.facts.stating import EMBEDDER, SURE_WISH, WISH, signs
 from episodic_agent.protocols import Embedder
@@ -48,12 +35,6 @@ from episodic_agent.wiring import load_settings, make_embedder
 
 OF_STATEMENTS, OF_TALK = 0.5, 0.25  # what plain statements and talk weigh beside written wishes
 MADE_FROM = "tools/facts (wishes, plain statements, talks)"
-
-
-def listed_wishes(path: Path, embedder: Embedder) -> list[Row]:
-    """Read a list of "+" or "-", language and text: standing wishes, and what is none."""
-    rows = csv.reader(path.open(encoding="utf-8"), delimiter="\t", quoting=csv.QUOTE_NONE)
-    return rows_of([(text, label == "+", None) for label, _, text in rows], embedder)
 
 
 def fit_wishes(
@@ -96,9 +77,9 @@ def ship(
 ) -> None:
     """Train the judge of standing wishes, print how it does on wishes never taught, and write it."""
     lists = sorted((HERE / "facts").glob("wishes_*.tsv"))
-    listed = [row for path in lists for row in listed_wishes(path, embedder)]
+    listed = [row for path in lists for row in listed_rows(path, embedder)]
     held = {
-        path.stem: listed_wishes(path, embedder) for path in sorted((HERE / "facts").glob("held_wishes*.tsv"))
+        path.stem: listed_rows(path, embedder) for path in sorted((HERE / "facts").glob("held_wishes*.tsv"))
     }
     spoken = [row for life in lives for row in life.rows]
     arrays: dict[str, Any] = {}

@@ -339,8 +339,12 @@ def gathered(seed: int) -> tuple[asked.Case, asked.Asked]:
     return asked.Case("ret_realtalk", "0", "minilm", refs, names, names.tolist(), vectors), reported_asked
 
 
-# The question of the case looks back: what is due has cases of its own (`tests/engine/test_due.py`).
-@pytest.mark.parametrize("name", sorted(set(recall_quality.ablations()) - {"dense foreign", "due"}))
+# The question of the case looks back, at one time of each thing: what is due and what is done every day have cases
+# of their own (`tests/engine/test_due.py`, `tests/engine/test_last_time.py`).
+BESIDE = {"dense foreign", "due", "occasions"}
+
+
+@pytest.mark.parametrize("name", sorted(set(recall_quality.ablations()) - BESIDE))
 def test_switching_off_a_leg_ranks_otherwise(name: str) -> None:
     order = recall_quality.ablations()[name]
     some = [gathered(seed) for seed in range(20)]

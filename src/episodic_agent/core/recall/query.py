@@ -141,8 +141,7 @@ def analyse(
     if owner and any(fold(name) == fold(owner) for name in named):
         besides = besides.union(tokens(owner, language))  # "I" to those whose memory it is: seldom written
         named |= {actor for actor in actors if fold(actor) in _ASKER_ROLES}
-    there = read_places(text, places, language) if places else Named()
-    bare = dense
+    there, bare = read_places(text, places, language) if places else Named(), dense
     if there.places:  # their names are nobody's, and met by where something was, not by words
         bare, _ = _addressed(there.rest, (*actors, owner) if owner else actors)
         besides = besides.union(tokens(there.words, language))

@@ -1,0 +1,72 @@
+"""What trainers of judges of statements share: statements to learn from, and weighed sums of their signs."""
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from episodic_agent.core.facts.stating import EVEN, signs
+from episodic_agent.protocols import Embedder
+from episodic_agent.schemas.facts import Category
+
+HERE = Path(__file__).resolve().parent
+LEAST = 3  # times a sign must occur to be learned
+FORM, WORD = 1.5, 8.0  # ridges: of form, of words
+Floats = NDArray[np.float64]
+
+
+@dataclass(slots=True)
+class Row:
+    """A statement to learn from: whether it lasts, and its category where that is known."""
+
+    text: str
+    before: str
+    lasts: bool
+    kind: Category | None
+    vector: Floats
+    message: str = ""
+    certain: bool = True
+    share: float = EVEN  # of what lasts in the talk before it
+
+
+def rows_of(statements: Sequence[tuple[str, bool, Category | None]], embedder: Embedder) -> list[Row]:
+    vectors = np.asarray(embedder.embed([text for text, _, _ in statements]), float)
+    return [Row(t, "", lasts, kind, v) for (t, lasts, kind), v in zip(statements, vectors, strict=True)]
+
+
+def listed_rows(path: Path, embedder: Embedder) -> list[Row]:
+    """Read a list of "+" or "-", language and text: what a judge looks for, and what only looks like it."""
+    rows = csv.reader(path.open(encoding="utf-8"), delimiter="\t", quoting=csv.QUOTE_NONE)
+    return rows_of([(text, label == "+", None) for label, _, text in rows], embedder)
+
+
+@dataclass(slots=True)
+class Weights:
+    """One way of judging: the signs it knows, [signs, 9] weights, [d, 9] of the vector or None, [9] base."""
+
+    names: list[str]
+    weights: Floats
+    vector: Floats | None
+    base: Floats
+
+    def scores(self, rows: Sequence[Row]) -> Floats:
+        """Return the sums of rows, [n, 9]."""
+        places = {name: place for place, name in enumerate(self.names)}
+        total = np.tile(self.base, (len(rows), 1))
+        for n, row in enumerate(rows):
+            total[n] += self.weights[[places[s] for s in signs(row.text, row.before) if s in places]].sum(0)
+        if self.vector is not None:
+            total += np.stack([row.vector for row in rows]) @ self.vector
+        return total
+
+
+def matrix(rows: Sequence[Row], names: Sequence[str], scales: Floats) -> sparse.csr_matrix:
+    places = {name: place for place, name in enumerate(names)}
+    cells = [(n, places[s]) for n, row in enumerate(rows) for s in signs(row.text, row.before) if s in places]
+    values = [scales[place] for _, place in cells]
+    where = tuple(np.array(cells, int).T) if cells else ([], [])
+    return sparse.csr_matrix((values, where), shape=(len(rows), len(names)))
