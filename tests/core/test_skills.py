@@ -328,13 +328,33 @@ def test_a_pattern_that_fails_a_check_is_less_sure(check: str, chats: list[list[
 
 def test_a_request_answered_again_and_again_is_a_skill_without_tools() -> None:
     chats = [
-        chat(n, ("user", f"Proofread my letter to {CITIES[n % 5]}"), ("assistant", f"Corrected commas: {n}"))
+        chat(
+            n, ("user", f"Proofread my letter to {CITIES[n % 5]}"), ("assistant", f"Commas are missing: {n}")
+        )
         for n in range(16)
     ]
     (skill,) = mine(*gather(chats)).created
     assert (skill.name, skill.kind) == ("answer: Proofread my letter to …", SkillKind.COMMUNICATION)
     assert skill.parameters == ("name",)
-    assert skill.returns == "an answer like: Corrected commas: …"
+    assert skill.returns == "an answer like: Commas are missing: …"
+
+
+def test_saying_that_something_was_done_is_no_way_to_do_it() -> None:
+    parts = ("morning", "evening")
+    deeds = [
+        chat(
+            n, ("user", f"My {part} pills, please."), ("assistant", f"Well done, the {part} pills are taken.")
+        )
+        for n in range(16)
+        for part in [parts[n % 2]]
+    ]
+    assert not mine(*gather(deeds)).created
+    words = [
+        chat(n, ("user", f"Which {part} pills are mine?"), ("assistant", "The ones that we packed in blue."))
+        for n in range(16)
+        for part in [parts[n % 2]]
+    ]
+    assert mine(*gather(words)).created
 
 
 @pytest.mark.parametrize(

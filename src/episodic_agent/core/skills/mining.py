@@ -14,6 +14,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
+from episodic_agent.core.language.tenses import speaks_of_past
+from episodic_agent.core.language.timewords import normal
+from episodic_agent.core.recall.alone import asks
 from episodic_agent.core.skills.confidence import THRESHOLD, initial_confidence, present_confidence
 from episodic_agent.core.skills.requests import Exchange, Recurring, chooses, constant_terms, recurring
 from episodic_agent.core.skills.sequences import BASELINE, Action, Bounds, Course, Pattern, frequent
@@ -149,6 +152,8 @@ def _request(group: Recurring) -> Skill | None:
     request, reply = request_form([row.request for row in rows]), request_form([r.answer for r in answered])
     held = _Checks(len(rows))
     alike = _shared_words([row.answer for row in answered])
+    if alike and not baseline and held.mostly(_reports_a_deed(row) for row in answered):
+        return None
     checks = {
         "frequent": len(rows) >= BASELINE.least,
         "spread": len({row.episode_id for row in rows}) >= 2,
@@ -176,6 +181,14 @@ def _request(group: Recurring) -> Skill | None:
         checks,
         max(row.at for row in rows),
     )
+
+
+def _reports_a_deed(exchange: Exchange) -> bool:
+    """Tell whether an order is answered by words that it was done: "My pills, please", "They are taken".
+
+    Who learns to say so learns nothing: what worked was the deed.
+    """
+    return not asks(exchange.request) and speaks_of_past(normal(exchange.answer))
 
 
 def _skill(draft: Skill, checks: dict[str, bool], last: datetime) -> Skill:
