@@ -96,9 +96,9 @@ def timeless(memory: Any, user: str = "default") -> list[dict[str, Any]]:
     ]
 
 
-def assert_sound(memory: Memory) -> None:
+def assert_sound(memory: Memory, *, waits: bool = False) -> None:
     """Nothing wrong, nothing waiting, and the index of episodes holds those of today and no others."""
-    assert memory.doctor() == []
+    assert [one for one in memory.doctor() if not (waits and one.severity == "note")] == []
     with store_of(memory).begin(Scope(), write=False) as tx:
         assert tx.index.statistics(EPISODES, []).documents == tx.count("episodes")
         assert tx.index.unindexed(EPISODES, memory._deps.embedder_name, limit=99) == []
@@ -581,10 +581,10 @@ def test_messages_added_while_it_is_segmented_again_are_all_there(open_memory: O
     while memory.jobs.run() + other.jobs.run():  # what one has leased the other leaves alone
         pass
     assert mine(memory).stats().observations == len(CHAT)
-    assert_sound(memory)
+    assert_sound(memory, waits=True)  # for its next try: what lost to the other
     while thread_of(memory).generation:
         mine(memory).boundaries.undo(THREAD)
-    assert_sound(memory)
+    assert_sound(memory, waits=True)
 
 
 def test_words_of_an_episode_that_was_replaced_meanwhile_are_not_indexed(
