@@ -4,6 +4,7 @@ import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from episodic_agent.schemas.facts import Category
 HERE = Path(__file__).resolve().parent
 LEAST = 3  # times a sign must occur to be learned
 FORM, WORD = 1.5, 8.0  # ridges: of form, of words
+NEXT_TO_NOTHING = 0.01
 Floats = NDArray[np.float64]
 
 
@@ -70,3 +72,15 @@ def matrix(rows: Sequence[Row], names: Sequence[str], scales: Floats) -> sparse.
     values = [scales[place] for _, place in cells]
     where = tuple(np.array(cells, int).T) if cells else ([], [])
     return sparse.csr_matrix((values, where), shape=(len(rows), len(names)))
+
+
+def packed(kind: str, judge: Weights, least: float = NEXT_TO_NOTHING) -> dict[str, Any]:
+    """Return the arrays of one way of judging as `stating` reads them, without weights below `least`."""
+    large = np.abs(judge.weights).max(1) > least
+    names = [name for name, keeps in zip(judge.names, large, strict=True) if keeps]
+    arrays = {
+        f"{kind}_signs": np.frombuffer("\n".join(names).encode(), np.uint8),
+        f"{kind}_weights": judge.weights[large].astype(np.float16),
+        f"{kind}_base": judge.base.astype(np.float32),
+    }
+    return arrays if judge.vector is None else {**arrays, f"{kind}_vector": judge.vector.astype(np.float16)}

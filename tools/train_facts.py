@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from judges import FORM, HERE, LEAST, WORD, Floats, Row, Weights, matrix, rows_of
+from judges import FORM, HERE, LEAST, WORD, Floats, Row, Weights, matrix, packed, rows_of
 from scipy import sparse
 from shipping import Origin, ship_arrays
 from sklearn.linear_model import LogisticRegression
@@ -57,6 +57,7 @@ RIVALS = 3  # of those, the nearest to the newer statement: it takes the place o
 HARD = 0.25  # what a pair that was written to mislead weighs beside the others
 RIVAL, OF_A_LIFE = 0.5, 0.25  # what such a rival weighs, and a pair of a life, beside a written pair
 WISHES, BESIDE_EACH, BESIDE = 10, 1, 0.02  # of somebody; pairs of each; what a pair weighs
+LEAST_WEIGHT = 0.02  # of what ships
 LEAST_PAIRS = 18  # pairs that a word must occur in to be learned
 WORDS, VECTORS = 0.55, 0.59  # scales: of words, and of a vector's numbers, beside features of one spread
 NEAREST = 24  # facts a new one is compared with
@@ -124,10 +125,11 @@ def read_life(path: Path, embedder: Embedder) -> Life:
     )
 
 
-def read_talk(path: Path, embedder: Embedder) -> Life:
+def read_talk(path: Path, embedder: Embedder, *, wishes: bool = True) -> Life:
     """Read a talk of `tools/facts`: a line has day, speaker, label, key and text; "---" parts its sittings.
 
-    Of a long message that tells something nobody said which sentence it is: it teaches nothing.
+    Of a long message that tells something nobody said which sentence it is: it teaches nothing. Without
+    `wishes` their judge, which is to be taught, cuts no message.
     """
     rows: list[Row] = []
     telling: list[str] = []
@@ -146,7 +148,7 @@ def read_talk(path: Path, embedder: Embedder) -> Life:
         times[name], speakers[name] = EPOCH + timedelta(days=int(day), seconds=n), speaker
         if speaker not in ("assistant", "tool"):
             lasts = label not in ("-", "~")
-            places = parts_of(text)
+            places = parts_of(text, wishes=wishes)
             earlier = before
             for start, end in places:
                 kind = Category(label) if lasts else None
@@ -635,13 +637,7 @@ def ship(lives: Sequence[Life], talks: Sequence[Life], plain: Sequence[Row], emb
     judges: dict[str, Weights | None] = {}
     for kind in ("meaning", "words"):
         weights = judges[kind] = fit(plain, rows, meaning=kind == "meaning")
-        large = np.abs(weights.weights).max(1) > 0.02
-        names = [name for name, keep in zip(weights.names, large, strict=True) if keep]
-        arrays[f"{kind}_signs"] = np.frombuffer("\n".join(names).encode(), np.uint8)
-        arrays[f"{kind}_weights"] = weights.weights[large].astype(np.float16)
-        arrays[f"{kind}_base"] = weights.base.astype(np.float32)
-        if weights.vector is not None:
-            arrays["meaning_vector"] = weights.vector.astype(np.float16)
+        arrays |= packed(kind, weights, LEAST_WEIGHT)
     what = "judges of statements: does it last, which category; with vectors and by words alone"
     ship_arrays("facts/stating.npz", arrays, Origin("tools/train_facts.py", MADE_FROM, what))
     ship_pairs(lives, embedder, judges)
@@ -659,7 +655,7 @@ def ship_pairs(
         meaning = kind == "meaning"
         judge = fit_pairs(all_pairs(lives, embedder, weights, meaning=meaning), meaning=meaning)
         print("pairs never taught, by", kind, held_pairs(judge, embedder, weights))
-        large = np.abs(judge.weights) > 0.02
+        large = np.abs(judge.weights) > LEAST_WEIGHT
         names = [name for name, keeps in zip(judge.names, large, strict=True) if keeps]
         arrays[f"{kind}_signs"] = np.frombuffer("\n".join(names).encode(), np.uint8)
         arrays[f"{kind}_weights"] = judge.weights[large].astype(np.float16)

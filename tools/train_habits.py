@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from judges import FORM, HERE, LEAST, WORD, Row, Weights, listed_rows, matrix
+from judges import FORM, HERE, LEAST, WORD, Row, Weights, listed_rows, matrix, packed
 from numpy.typing import NDArray
 from scipy import sparse
 from shipping import Origin, ship_arrays
@@ -86,13 +86,7 @@ def main() -> None:
     for kind in ("meaning", "words"):
         measure(rows, meaning=kind == "meaning")
         judge = fit_habits(rows, meaning=kind == "meaning")
-        large = np.abs(judge.weights).max(1) > 0.01
-        names = [name for name, keeps in zip(judge.names, large, strict=True) if keeps]
-        arrays[f"{kind}_signs"] = np.frombuffer("\n".join(names).encode(), np.uint8)
-        arrays[f"{kind}_weights"] = judge.weights[large].astype(np.float16)
-        arrays[f"{kind}_base"] = judge.base.astype(np.float32)
-        if judge.vector is not None:
-            arrays["meaning_vector"] = judge.vector.astype(np.float16)
+        arrays |= packed(kind, judge)
     if not options.only_measure:
         what = "judges of what comes again: whether it stands in a calendar; with vectors and without"
         ship_arrays(WEIGHTS, arrays, Origin("tools/train_habits.py", "tools/facts (habits)", what))

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from judges import FORM, HERE, LEAST, WORD, Row, Weights, listed_rows, matrix
+from judges import FORM, HERE, LEAST, WORD, Row, Weights, listed_rows, matrix, packed
 from numpy.typing import NDArray
 from scipy import sparse
 from shipping import Origin, ship_arrays
@@ -91,13 +91,7 @@ def ship(
             for name, rows in held.items():
                 truth, found = np.array([row.lasts for row in rows]), _likely(judge, rows) >= bar
                 print(f"  {name}: P {truth[found].mean():.3f} R {found[truth].mean():.3f}", flush=True)
-        large = np.abs(judge.weights).max(1) > 0.01
-        names = [name for name, keeps in zip(judge.names, large, strict=True) if keeps]
-        arrays[f"{kind}_signs"] = np.frombuffer("\n".join(names).encode(), np.uint8)
-        arrays[f"{kind}_weights"] = judge.weights[large].astype(np.float16)
-        arrays[f"{kind}_base"] = judge.base.astype(np.float32)
-        if judge.vector is not None:
-            arrays["meaning_vector"] = judge.vector.astype(np.float16)
+        arrays |= packed(kind, judge)
     if keep:
         what = "judges of standing wishes: how to answer, or to work, from now on; with vectors and without"
         ship_arrays("facts/wishing.npz", arrays, Origin("tools/train_wishes.py", MADE_FROM, what))
@@ -115,7 +109,7 @@ def main() -> None:
     if embedder is None or embedder.name != EMBEDDER:
         raise SystemExit(f"the judge learns the vectors of {EMBEDDER} alone")
     lives = [read_life(path, embedder) for path in options.lives]
-    talks = [read_talk(path, embedder) for path in sorted((HERE / "facts").glob("talk_*.tsv"))]
+    talks = [read_talk(path, embedder, wishes=False) for path in sorted((HERE / "facts").glob("talk_*.tsv"))]
     ship(lives, talks, plain_rows(embedder), embedder, keep=not options.only_measure)
 
 

@@ -116,7 +116,7 @@ def test_a_judge_tells_a_habit_from_mere_talk_of_one() -> None:
     )
 
 
-def test_marks_are_no_words() -> None:
+def test_a_message_is_marked_by_the_days_it_names() -> None:
     at = datetime(2026, 3, 2, tzinfo=UTC)
     assert marks("bins every Monday, mum's birthday is 3 May", at) >= {"§0"}
     assert marks("unser Hochzeitstag ist der 18. Juli", at) == {"§7-18"}

@@ -1,6 +1,7 @@
 """What is on today was said weeks ago: contexts and searches tell what is due on the days a question names."""
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -24,12 +25,16 @@ SAID = (
 )
 
 
-@pytest.fixture
-def memory(open_memory: OpenMemory) -> Memory:
-    memory = open_memory(embedder="none")
-    for days, text in SAID:
+def with_talk(memory: Memory, said: Sequence[tuple[float, str]]) -> Memory:
+    """Return a memory with what was said so many days after Monday."""
+    for days, text in said:
         mine(memory).add(text, channel="sms", timestamp=MONDAY + timedelta(days=days))
     return memory
+
+
+@pytest.fixture
+def memory(open_memory: OpenMemory) -> Memory:
+    return with_talk(open_memory(embedder="none"), SAID)
 
 
 def told(memory: Memory, question: str, days: float, **options: Any) -> list[str]:
@@ -201,15 +206,13 @@ HABITS = (
     (0, "rehearsals with the choir are Thursday evenings, 7.30"),
     (1, "every Wednesday I swear I'll start running, lol"),
     (1, "last Wednesday football was awful"),
+    (1, "the Wednesdays are always so slow at work"),
 )
 
 
 @pytest.fixture
 def habits(open_memory: OpenMemory) -> Memory:
-    memory = open_memory(embedder="none")
-    for days, text in HABITS:
-        mine(memory).add(text, channel="sms", timestamp=MONDAY + timedelta(days=days))
-    return memory
+    return with_talk(open_memory(embedder="none"), HABITS)
 
 
 def test_what_comes_again_is_due_on_each_of_its_days(habits: Memory) -> None:
@@ -239,6 +242,39 @@ def test_a_habit_moves_and_ends(habits: Memory) -> None:
     for read in (told, found):
         assert read(habits, "what's on today?", 25) != []
         assert read(habits, "what's on today?", 39) == []
+
+
+@pytest.mark.parametrize(
+    ("habit", "change", "told_days", "days_off"),
+    [
+        ("therapy is Thursdays at 5", "my therapist is away, so no sessions on the 28th", {17: 1}, (10,)),
+        ("date night with Nina is Thursdays", "Nina's working this Thursday so date night's on Wednesday this week",
+         {17: 1}, (10,)),
+        ("mum's dialysis is Mondays, 6.40am", "next Monday's dialysis is shifted to Tuesday the 26th", {8: 2, 14: 1}, (7,)),
+        ("tengo yoga todos los martes y jueves a las 19h", "este jueves no hay yoga, la profe no puede", {10: 1}, (3,)),
+    ],
+)  # fmt: skip
+def test_a_habit_is_not_where_something_else_is_said_of_the_day(
+    open_memory: OpenMemory, habit: str, change: str, told_days: dict[int, int], days_off: tuple[int, ...]
+) -> None:
+    memory = with_talk(open_memory(embedder="none"), ((1, habit), (min(days_off) - 1, change)))
+    for day, count in told_days.items():
+        texts = found(memory, "what's on today?", day)
+        assert habit in texts
+        assert len(texts) == count
+    for day in days_off:
+        assert habit not in found(memory, "what's on today?", day)
+
+
+def test_a_day_of_each_year_is_that_of_who_named_it(open_memory: OpenMemory) -> None:
+    memory = open_memory(embedder="none")
+    said = "it's mum's birthday tomorrow, don't let me forget, every year I do"
+    mine(memory).add(said, channel="sms", timestamp="2024-03-18T23:30:00-05:00")
+    for day, texts in ((19, [said]), (20, [])):
+        now = datetime.fromisoformat(f"2026-03-{day}T12:00:00-05:00")
+        assert [
+            one.observation.text for one in mine(memory).search("what's on today?", now=now).observations
+        ] == texts
 
 
 @pytest.mark.slow

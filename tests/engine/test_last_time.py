@@ -74,6 +74,22 @@ def test_of_what_is_done_every_day_the_last_time_is_told(memory: Memory, questio
     assert "prawns" not in told
 
 
+def test_a_context_tells_the_last_time_of_talk_that_comes_every_day(open_memory: OpenMemory) -> None:
+    memory = open_memory(policy="default", embedder="none")
+    for number in range(3 * DAYS):
+        said = [message(number / 3, f"My tablets please, it is number {number}.")]
+        said.append(message(number / 3 + 0.001, "There you are.", "assistant"))
+        mine(memory).add(said, thread=f"time {number}")
+    for number in range(60):  # since then other things were talked of
+        mine(memory).add(message(DAYS + number / 3, f"Soup again, pot {number}."), thread=f"soup {number}")
+    context = (
+        mine(memory)
+        .context("When did I last have my tablets?", at=NOW + timedelta(days=20), max_tokens=300)
+        .text
+    )
+    assert f"number {3 * DAYS - 1}." in context
+
+
 def test_the_last_time_is_told_in_other_languages(open_memory: OpenMemory) -> None:
     memory = open_memory(embedder="none")
     for day in range(DAYS):

@@ -194,10 +194,11 @@ def _chances(text: str, language: str | None) -> tuple[float, ...]:
     return tuple(_lasts(total, None, meaning=False) for total in totals)
 
 
-def parts_of(text: str, language: str | None = None) -> list[tuple[int, int]]:
+def parts_of(text: str, language: str | None = None, *, wishes: bool = True) -> list[tuple[int, int]]:
     """Return the places of a message's statements: all of a short one, the sentences of a longer one.
 
     What a short one states, asks and wishes are apart: a question beside it makes no statement less lasting.
+    Without `wishes` these stand with what is stated, so that the judge that tells them can be taught.
 
     >>> parts_of("I'm vegetarian. And allergic to walnuts.")
     [(0, 40)]
@@ -214,10 +215,10 @@ def parts_of(text: str, language: str | None = None) -> list[tuple[int, int]]:
         at = text.index(sentence, at)
         places.append((at, at + len(sentence)))
         at += len(sentence)
-    return _together(text, places) if short else places
+    return _together(text, places, wishes=wishes) if short else places
 
 
-def _together(text: str, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def _together(text: str, places: Sequence[tuple[int, int]], *, wishes: bool) -> list[tuple[int, int]]:
     """Return the sentences of a short message as its statements: what is asked or wished apart from the rest.
 
     "The rate is 960 euros. Please answer in English." is news, which other news may end, and a wish, which
@@ -226,17 +227,17 @@ def _together(text: str, places: Sequence[tuple[int, int]]) -> list[tuple[int, i
     if len(places) == 1:
         return list(places)
     result: list[tuple[int, int]] = []
-    kinds = [_kind_of(text[slice(*place)]) for place in places]
+    kinds = [_kind_of(text[slice(*place)], wishes=wishes) for place in places]
     for kind, some in groupby(zip(kinds, places, strict=True), key=lambda one: one[0]):
         row = [place for _, place in some]
         result += row if kind == _ASKS else [(row[0][0], row[-1][1])]
     return [(places[0][0], places[-1][1])] if all(kind == _ASKS for kind in kinds) else result
 
 
-def _kind_of(sentence: str) -> str:
+def _kind_of(sentence: str, *, wishes: bool) -> str:
     if _ASKED.search(sentence):
         return _ASKS
-    return _WISHES if wish(sentence) >= SURE_WISH else _STATES
+    return _WISHES if wishes and wish(sentence) >= SURE_WISH else _STATES
 
 
 def is_person(actor: str) -> bool:

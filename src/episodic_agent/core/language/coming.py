@@ -309,7 +309,8 @@ def _next(today: date, weekday: int) -> date:
     return today + ((weekday - today.weekday() - 1) % 7 + 1) * _DAY
 
 
-def _monday(today: date) -> date:
+def monday(today: date) -> date:
+    """Return the Monday of a day's week."""
     return today - today.weekday() * _DAY
 
 
@@ -324,11 +325,11 @@ def _number_of(match: re.Match[str]) -> int:
 
 
 def _read_next_week_day(match: re.Match[str], today: date) -> list[_Pair]:
-    return _only(_monday(today) + _WEEK + _number_of(match) * _DAY)
+    return _only(monday(today) + _WEEK + _number_of(match) * _DAY)
 
 
 def _read_this_week_day(match: re.Match[str], today: date) -> list[_Pair]:
-    return _only(_monday(today) + _number_of(match) * _DAY)
+    return _only(monday(today) + _number_of(match) * _DAY)
 
 
 def _read_week_later(match: re.Match[str], today: date) -> list[_Pair]:
@@ -343,7 +344,7 @@ def _read_weekday(match: re.Match[str], today: date) -> list[_Pair]:
         return _only(today)
     coming = _next(today, number)
     if match["next"] or match["after"]:  # some mean the coming one, some that of the week that comes
-        return [(day, day) for day in dict.fromkeys((coming, _monday(today) + _WEEK + number * _DAY))]
+        return [(day, day) for day in dict.fromkeys((coming, monday(today) + _WEEK + number * _DAY))]
     return _only(coming)
 
 
@@ -355,7 +356,7 @@ def _read_weekday_number(match: re.Match[str], today: date) -> list[_Pair]:
 
 
 def _read_two(match: re.Match[str], today: date) -> list[_Pair]:
-    month = _month(match["month"])
+    month = month_of(match["month"])
     return [(day, day) for day in (_in_month(today, month, int(match[one])) for one in ("from", "to"))]
 
 
@@ -364,14 +365,14 @@ def _read_han_weekday(match: re.Match[str], today: date) -> list[_Pair]:
     if which.startswith(("上", "每")):
         return []
     if which.startswith(("下", "这", "本")):
-        return _only(_monday(today) + which.count("下") * _WEEK + number * _DAY)
+        return _only(monday(today) + which.count("下") * _WEEK + number * _DAY)
     return _only(_next(today, number))
 
 
 def _read_weekend(match: re.Match[str], today: date) -> list[_Pair]:
     if match["last"] or match["behind"]:
         return []
-    saturday = _monday(today) + _WEEKEND * _DAY
+    saturday = monday(today) + _WEEKEND * _DAY
     this, following = (saturday, saturday + _DAY), (saturday + _WEEK, saturday + 8 * _DAY)
     if match["han"]:
         return [following]
@@ -379,11 +380,11 @@ def _read_weekend(match: re.Match[str], today: date) -> list[_Pair]:
 
 
 def _read_next_week(match: re.Match[str], today: date) -> list[_Pair]:
-    return [(_monday(today) + _WEEK, _monday(today) + _WEEK + 6 * _DAY)]
+    return [(monday(today) + _WEEK, monday(today) + _WEEK + 6 * _DAY)]
 
 
 def _read_this_week(match: re.Match[str], today: date) -> list[_Pair]:
-    return [(_monday(today), _monday(today) + 6 * _DAY)]
+    return [(monday(today), monday(today) + 6 * _DAY)]
 
 
 def _read_some_days(match: re.Match[str], today: date) -> list[_Pair]:
@@ -399,7 +400,8 @@ def _read_in(match: re.Match[str], today: date) -> list[_Pair]:
     return [(day - around, day + around)]
 
 
-def _month(name: str) -> int:
+def month_of(name: str) -> int:
+    """Return the number of a month by a name of it, or by its figures; raises StopIteration for none."""
     if name.isdecimal():
         return int(name)
     return next(n for n, names in enumerate(lines(f"{_TIMES}.months"), 1) if name in names.split())
@@ -413,7 +415,7 @@ def _in_month(today: date, month: int, day: int) -> date:
 
 
 def _read_stretch(match: re.Match[str], today: date) -> list[_Pair]:
-    last = _in_month(today, _month(match["month"]), int(match["to"]))
+    last = _in_month(today, month_of(match["month"]), int(match["to"]))
     return [(last.replace(day=int(match["from"])), last)] if int(match["from"]) <= last.day else []
 
 

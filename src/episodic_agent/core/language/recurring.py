@@ -17,6 +17,8 @@ from episodic_agent.core.language.coming import (
     ComingDays,
     any_of,
     around,
+    monday,
+    month_of,
     moves,
     named_days,
     sentence_of,
@@ -36,22 +38,14 @@ _WORKDAYS: Final = frozenset(range(5))
 _WEEKEND: Final = frozenset({5, 6})
 _EVERY_MONTH: Final = 0
 _SECOND: Final = 2
+_SHORT: Final = 2  # letters of a word that is a weekday only beside a figure
 _DAYS_OF_MONTH: Final = 31
 _SENTENCE: Final = re.compile(r"(?<!\d)\.(?=\s|$)|[!?\n。！？]+")
 _CLAUSE: Final = re.compile(r"(?<!\d)\.(?=\s|$)|[!?;:\n。！？；，,]+(?!\d)")
 _WORD: Final = re.compile(r"[^\W\d_]+")
-_NUMBER: Final = re.compile(
-    r"(?:on the |the |am |el |le |il |op |dia )?\d{1,2}(?:st|nd|rd|th|er|\.)?(?![\w:/.]\w)"
-)
+_NUMBER: Final = re.compile(r"\d{1,2}(?:st|nd|rd|th|er|e|º|\.)?")
+_FIGURE: Final = re.compile(r"\d")
 _EVERY_DATE: Final = re.compile(r"(?<!\w)every\s+\d")
-_CLOCK: Final = (
-    r"\d{1,2}(?:[:.h]\d\d|\s*(?:am|pm|a\.m\.|p\.m\.|uhr|h|点|點|o['’]?clock)(?!\w))|"
-    r"noon|halb\s|half\s|y media|"
-    r"(?:(?<!\w)(?:at|um|a las|a la|a|alle|om|@)|à)\s+\d|de\s+\d+\s+a\s+\d+"
-)
-_TIME: Final = re.compile(
-    rf"{_CLOCK}|(?<!\w)(?:at|um|a las|à|alle|om|gegen|vers|around|tegen|ab)\s+\d{{1,2}}(?!\d)"
-)
 _HAN_DAY: Final = r"(?:周|星期|礼拜)[一二三四五六日天](?:[一二三四五六日天](?![一-鿿]))*"
 
 
@@ -87,7 +81,7 @@ class Recurrence(NamedTuple):
             from_end = (monthrange(day.year, day.month)[1] - day.day) // 7 + 1
             return self.order in {(day.day - 1) // 7 + 1, -from_end}
         if self.weeks > 1 and self.anchor is not None:
-            return (_monday(day) - _monday(self.anchor)).days // 7 % self.weeks == 0
+            return (monday(day) - monday(self.anchor)).days // 7 % self.weeks == 0
         return True
 
 
@@ -177,7 +171,7 @@ def changed_days(folded: str, today: date) -> RecurrenceChange | None:
         weeks = weeks_apart(folded)
         if weeks and not coming:
             return RecurrenceChange(False, weeks=weeks, anchor=_anchor(folded, _ALL, today))
-        if not coming and _TIME.search(folded) is None:
+        if not coming and _clock().search(folded) is None:
             return None
         known = [Recurrence(run.start, run.end, today, run.days) for run in coming]
     return RecurrenceChange(False, left, tuple(_bounded(folded, one, today) for one in known))
@@ -198,29 +192,39 @@ def skipped_days(folded: str, named: Iterable[ComingDays]) -> list[ComingDays]:
 
 
 def may_recur(folded: str) -> bool:
-    """Tell whether a folded text has a word without which nothing comes again: most have none."""
-    if HAN.search(folded):
+    """Tell whether a folded text has words without which nothing comes again: most have none.
+
+    Weekdays of two letters are words of other meanings too ("so", "do"): they are days beside a figure.
+    """
+    if HAN.search(folded) and _han_needed().search(folded):
         return True
-    return not _needed().isdisjoint(_WORD.findall(folded)) or _EVERY_DATE.search(folded) is not None
+    words = _WORD.findall(folded)
+    if not _needed(short=False).isdisjoint(words) or _EVERY_DATE.search(folded):
+        return True
+    return not _needed(short=True).isdisjoint(words) and _FIGURE.search(folded) is not None
 
 
 @cache
-def _needed() -> frozenset[str]:
-    """Return the words of which one stands in whatever names days that come again: the last of each form."""
+def _forms() -> frozenset[str]:
+    """Return the forms of which one stands in whatever names days that come again."""
     lists = (
-        "daily",
-        "workdays",
-        "weekends",
-        "second_weekends",
-        "of_month",
-        "yearly",
-        "weeks",
-        "of_each_month",
+        "daily", "workdays", "weekends", "second_weekends", "of_month", "yearly", "weeks", "of_each_month",
         "fortnightly",
-    )
-    forms = {form for name in lists for form in phrases(f"{DATA}.{name}")} - {"every"}
-    named = {*forms, *_names(), *pairs(f"{DATA}.initials")}
-    return frozenset(words[-1] for form in named if (words := _WORD.findall(form)))
+    )  # fmt: skip
+    listed = {form for name in lists for form in phrases(f"{DATA}.{name}")}
+    return frozenset(listed | {*_names(), *pairs(f"{DATA}.initials")})
+
+
+@cache
+def _needed(*, short: bool) -> frozenset[str]:
+    """Return the last word of each of the forms, those of two letters or the others."""
+    last = (words[-1] for form in _forms() if (words := _WORD.findall(form)))
+    return frozenset(word for word in last if (len(word) <= _SHORT) is short)
+
+
+@cache
+def _han_needed() -> re.Pattern[str]:
+    return re.compile(any_of(form for form in _forms() if HAN.search(form)))
 
 
 @cache
@@ -353,7 +357,7 @@ def _of_weeks(folded: str, run: _DayRun, base: Recurrence) -> Recurrence | None:
         return None
     if run.plain and _has("weekly", sentence):
         return base
-    timed = _TIME.search(clause) or _has("parts", clause)
+    timed = _clock().search(clause) or _has("parts", clause)
     return base if run.size > 1 and timed else None
 
 
@@ -373,11 +377,17 @@ def _so_many_weeks() -> re.Pattern[str]:
 
 
 @cache
+def _months() -> frozenset[str]:
+    return frozenset(form for names in lines("entities/times.months") for form in names.split())
+
+
+@cache
 def _months_pattern() -> re.Pattern[str]:
-    months = any_of(form for names in lines("entities/times.months") for form in names.split())
+    months = any_of(_months())
     both = any_of(phrases(f"{DATA}.both"))
     return re.compile(
-        rf"\s+(?:of|in|im|de|en|di|do|van)\s+(?P<months>(?:{months})(?:\s*(?:,\s*)?(?:{both})?\s*(?:{months})(?!\w))*)"
+        r"\s+(?:of|in|im|de|en|di|do|van)\s+"
+        rf"(?P<months>(?:{months})(?:\s*(?:,\s*)?(?:{both})?\s*(?:{months})(?!\w))*)"
     )
 
 
@@ -385,10 +395,8 @@ def _months_behind(folded: str, place: int) -> frozenset[int]:
     """Return the months of which a day is said to be one: "the first tuesday of january and july"."""
     match = _months_pattern().match(folded, place)
     words = frozenset(_WORD.findall(match["months"])) if match else frozenset()
-    named = {
-        n for n, names in enumerate(lines("entities/times.months"), 1) if not words.isdisjoint(names.split())
-    }
-    return frozenset(named) if len(named) > 1 else frozenset()
+    named = frozenset(month_of(word) for word in words & _months())
+    return named if len(named) > 1 else frozenset()
 
 
 def _of_kinds(folded: str, today: date) -> Iterator[Recurrence]:
@@ -416,24 +424,16 @@ def _of_dates(folded: str, today: date) -> Iterator[Recurrence]:
             yield Recurrence(*match.span(), today, dates=frozenset({(_EVERY_MONTH, int(number))}))
             return
     if _has("of_each_month", folded):
-        named = [day for day in named_days(folded, today) if _NUMBER.match(folded, day.start)]
-        for day in [
-            day
-            for day in named
-            if day.first == day.last and len(folded[day.start : day.end]) <= len("on 25th.")
-        ]:
+        numbers = [day for day in named_days(folded, today) if _NUMBER.fullmatch(folded[day.start : day.end])]
+        for day in numbers[:1]:
             yield Recurrence(day.start, day.end, today, dates=frozenset({(_EVERY_MONTH, day.first.day)}))
             return
-    if not _has("yearly", folded):
+    if not (_has("yearly", folded) or _EVERY_DATE.search(folded)):
         return
     for day in named_days(folded, today):
-        sentence = folded[slice(*around(_SENTENCE, folded, day))]
-        yearly = _pattern("yearly").findall(sentence)
-        every = _EVERY_DATE.match(folded, max(0, folded.rfind("every", 0, day.start)))
-        led = every is not None and every.end() > day.start
-        if day.loose or day.first != day.last or not (led or set(yearly) - {"every"}):
-            continue
-        if not led and _has("of_one_year", sentence):
+        sentence = _around(_SENTENCE, folded, day)
+        yearly = _has("yearly", sentence) and not _has("of_one_year", sentence)
+        if day.first != day.last or not (yearly or _EVERY_DATE.match(folded, day.start - len("every "))):
             continue
         yield Recurrence(day.start, day.end, today, dates=frozenset({(day.first.month, day.first.day)}))
 
@@ -459,21 +459,13 @@ def _monthly_dates() -> re.Pattern[str]:
 
 
 def _anchor(folded: str, days: frozenset[int], today: date) -> date | None:
-    """Return a day that a text says is one of every second week's; None where it names none."""
-    named = [day.first for day in named_days(folded, today) if not day.weekday and not day.loose]
+    """Return a day of one of so many weeks, as a text names it: "last night was the first"; None else."""
+    coming = named_days(folded, today)
     past = parse_time(folded, datetime.combine(today, time(23, 59), UTC)).ranges
+    named = [day.first for day in coming if not day.weekday and not day.loose]
     named += [part.start.date() for part in past if part.end - part.start <= _DAY]
-    if any(
-        day.loose and (day.last - day.first) < _WEEK
-        for day in named_days(folded, today)
-        if day.first <= today
-    ):
-        named.append(today)  # "the first one is this week"
-    matching = [day for day in named if day.weekday() in days]
-    if matching:
-        return matching[0]
-    weeks = [day for day in named_days(folded, today) if day.loose and (day.last - day.first) < _WEEK]
-    return weeks[0].first if weeks else None
+    weeks = [day.first for day in coming if day.loose and day.last - day.first < _WEEK]  # "this week"
+    return next((day for day in named if day.weekday() in days), weeks[0] if weeks else None)
 
 
 def _bounded(folded: str, days: Recurrence, today: date) -> Recurrence:
@@ -486,9 +478,7 @@ def _bounded(folded: str, days: Recurrence, today: date) -> Recurrence:
         elif _led_by("begins", folded, day.start):
             days = days._replace(first=max(day.first, today))
     if days.last is None and (month := _until_month().search(folded)):
-        number = next(
-            n for n, names in enumerate(lines("entities/times.months"), 1) if month[1] in names.split()
-        )
+        number = month_of(month[1])
         year = today.year + (number < today.month)
         days = days._replace(last=date(year, number, monthrange(year, number)[1]))
     return days
@@ -496,7 +486,7 @@ def _bounded(folded: str, days: Recurrence, today: date) -> Recurrence:
 
 @cache
 def _until_month() -> re.Pattern[str]:
-    months = any_of(form for names in lines("entities/times.months") for form in names.split())
+    months = any_of(_months())
     return re.compile(rf"(?<!\w)(?:{any_of(phrases(f'{DATA}.until'))})\s+({months})(?!\w)")
 
 
@@ -514,10 +504,10 @@ def _is_idle(folded: str, days: Recurrence) -> bool:
 
 def _is_timed(folded: str, days: Recurrence) -> bool:
     sentence = _around(_SENTENCE, folded, days)
-    return _TIME.search(sentence) is not None or _has("parts", sentence)
+    return _clock().search(sentence) is not None or _has("parts", sentence)
 
 
-def _around(marks: re.Pattern[str], folded: str, place: "Recurrence | _DayRun") -> str:
+def _around(marks: re.Pattern[str], folded: str, place: "Recurrence | _DayRun | ComingDays") -> str:
     start, end = around(marks, folded, ComingDays(place.start, place.end, date.min, date.min))
     return folded[start:end]
 
@@ -546,9 +536,16 @@ def _reasons() -> re.Pattern[str]:
 
 
 @cache
+def _clock() -> re.Pattern[str]:
+    """Return what matches a time of day in figures, or by halves."""
+    before = any_of([*phrases(f"{COMING}.clock_before"), *phrases(f"{DATA}.clock_before")])
+    behind, others = any_of(phrases(f"{COMING}.clock_behind")), any_of(phrases(f"{DATA}.clock"))
+    return re.compile(
+        rf"(?<!\d)\d{{1,2}}(?:[:.h]\d\d|\s*(?:{behind})(?!\w)|[点點])|(?<!\w)(?:{before})\s+\d|"
+        rf"(?<!\w)(?:{others})(?!\w)|de\s+\d+\s+a\s+\d+"
+    )
+
+
+@cache
 def _many_parts() -> re.Pattern[str]:
     return re.compile(rf"\s+(?:{any_of(phrases(f'{DATA}.many_parts'))})(?!\w)")
-
-
-def _monday(day: date) -> date:
-    return day - day.weekday() * _DAY

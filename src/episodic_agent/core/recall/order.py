@@ -114,17 +114,17 @@ _WHERE_NOW: Final = (
 class Order:
     """Hold which end of time a question asks for, and how many occasions from there.
 
-    `strength` in [0, 1] is less where it is not asked for in words, but most likely meant: of a place.
+    `of_places`: of what tells a place, and of nothing else; it is not asked for in words then, but meant.
     """
 
     latest: bool
     count: int = 1
-    strength: float = field(default=1.0, repr=False)
+    of_places: bool = field(default=False, repr=False)
 
     @property
-    def of_places(self) -> bool:
-        """Tell whether it is asked of what tells a place, and of nothing else."""
-        return self.strength < 1
+    def strength(self) -> float:
+        """How much it counts beside the words of the question, in [0, 1]."""
+        return _MEANT if self.of_places else 1.0
 
 
 def read_order(text: str) -> Order | None:
@@ -155,7 +155,7 @@ def order_of(text: str) -> Order | None:
     >>> order_of("When did I last swim?"), order_of("Where is my cup?"), order_of("Who swims?")
     (Order(latest=True, count=1), Order(latest=True, count=1), None)
     """
-    return read_order(text) or (Order(latest=True, strength=_MEANT) if asks_where_now(text) else None)
+    return read_order(text) or (Order(latest=True, of_places=True) if asks_where_now(text) else None)
 
 
 def without_order(terms: Sequence[str], text: str, language: str | None) -> tuple[str, ...]:

@@ -39,11 +39,11 @@ from episodic_agent.core.recall.due import days_asked
 from episodic_agent.core.recall.order import Order, order_of, without_order
 from episodic_agent.core.recall.query import Query
 from episodic_agent.core.threads import is_reply
-from episodic_agent.engine.context.ordering import REACH, in_order, outermost
+from episodic_agent.engine.context.ordering import in_order
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.recall.concluding import conclusions
 from episodic_agent.engine.recall.due import due_refs
-from episodic_agent.engine.recall.gathering import SearchBounds, within
+from episodic_agent.engine.recall.gathering import REACH, SearchBounds, outermost, within
 from episodic_agent.engine.recall.times import in_its_time, nothing_due, silence, span, zone_of_writer
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import OBSERVATIONS, Refs, Transaction, ref_of, split_ref

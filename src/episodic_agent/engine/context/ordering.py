@@ -13,28 +13,15 @@ import numpy.typing as npt
 from episodic_agent.core.context.relevance import EarlierWords
 from episodic_agent.core.context.telling import BAR
 from episodic_agent.core.recall.alone import QUESTION_MARKS
-from episodic_agent.core.recall.order import STRONG, Order, order_match, tells_where
-from episodic_agent.protocols import Refs, Transaction
+from episodic_agent.core.recall.order import Order, order_match, tells_where
 from episodic_agent.schemas import Observation
 
-REACH: Final = 2_000  # of a leg, among which the newest of the good ones are looked for
-NEWEST: Final = 20  # of these that are candidates
 _FIRST_BY: Final = 1e-3  # log-odds: what is asked for stands first, and no further above the rest
 _ABOVE: Final = 0.5  # log-odds above the bar for what holds the question's words, and is the newest that does
 _HOLDS: Final = 0.5  # share of the question's words by rarity
 _BEHIND: Final = 0.5  # log-odds that an answer stands behind its question
 _LEAST: Final = 0.1  # of a match: the third and fourth time are worth a look, not all there were
 Floats = npt.NDArray[np.float64]
-
-
-def outermost(tx: Transaction, refs: Refs, scores: Floats, order: Order) -> Refs:
-    """Return the newest (oldest) of the good documents of a leg."""
-    if not len(refs):
-        return refs
-    good = refs[scores >= max(STRONG * float(scores.max()), np.finfo(float).tiny)]
-    times = tx.index.times(good)
-    ends: Refs = good[np.argsort(-times if order.latest else times, kind="stable")][:NEWEST]
-    return ends.astype(np.int64)
 
 
 def in_order(

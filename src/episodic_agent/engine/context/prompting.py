@@ -54,8 +54,8 @@ from episodic_agent.schemas.contexts import Context, ContextItem
 from episodic_agent.schemas.facts import Category, Fact, StoredFact
 
 STANDING: Final = (Category.GUIDELINE, Category.IDENTITY, Category.PREFERENCE)
-MOST_STANDING: Final = 6  # beside standing wishes, of which each counts until it is taken back:
-MOST_WISHES: Final = 16
+MOST_STANDING: Final = 6  # facts told whatever is asked,
+MOST_WISHES: Final = 16  # or so many, where they are standing wishes or pinned: each counts until taken back
 MOST_FACTS: Final = 10
 _LOOKED_AT: Final = 400  # the newest facts, for those that always stand
 _BEARS: Final = 0.25  # score from which a fact bears on the message

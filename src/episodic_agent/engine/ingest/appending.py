@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator,
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 from uuid import UUID
 
@@ -494,7 +494,8 @@ def prepare(incoming: Incoming, language: str | None = None, *, embeds: bool) ->
         counts[term] = counts.get(term, 0) + 1
     embedded = text if embeds and text.strip() else ""
     length = sum(counts.values())
-    counts |= dict.fromkeys(marks(text, item.at), 1)  # they find it by its days, and are no words of it
+    offset = None if item.utc_offset is None else timedelta(seconds=item.utc_offset)
+    counts |= dict.fromkeys(marks(text, item.at, offset), 1)  # they find it by its days, and are no words
     return Prepared(incoming, counts, length, embedded, spoken_terms=numbers)
 
 

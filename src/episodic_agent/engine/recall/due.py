@@ -1,7 +1,7 @@
 """Find what was said to be due on the days a question asks about, for search and contexts alike.
 
-Nothing is kept for it: the few ways to name a day are looked up in the index of words, and the texts found
-are read from the moment each was said.
+The few ways to name a day are looked up in the index of words, what comes again by the marks of its days, and
+the texts found are read from the moment each was said.
 """
 
 from collections import ChainMap, Counter
@@ -52,7 +52,8 @@ MOST_RELATED: Final = 40  # of a habit, newest and nearest by their words, that 
 def due_refs(tx: Transaction, asked: DaysAsked, now: datetime, visibility: Visibility) -> Refs:
     """Return what was said before `now` of the days asked about, rising.
 
-    What a later message moves away or calls off is told by that message.
+    What a later message moves away or calls off is told by that message; of what comes again what changed it,
+    too.
     """
     first = datetime.combine(asked.days[0], time(), UTC)
     near = tx.index.between(first - REACH, now, limit=MOST_NEAR, newest=True)
@@ -113,7 +114,7 @@ def _related(tx: Transaction, near: Refs, terms: Collection[str]) -> Iterator[in
 
 
 def _schedules(tx: Transaction, refs: Refs, asked: DaysAsked, now: datetime) -> dict[int, Schedule]:
-    """Return what texts say of days that come again; none comes again by what is mere talk."""
+    """Return what texts say of days that come again; no weekday does by mere talk, a date stands anyway."""
     schedules = {}
     read = {ref: item for ref, item in _read(tx, refs).items() if item.at < now}
     for ref, item in read.items():
@@ -123,7 +124,8 @@ def _schedules(tx: Transaction, refs: Refs, asked: DaysAsked, now: datetime) -> 
     vectors = ChainMap(*(dict(tx.index.vectors(OBSERVATIONS, name, naming)) for name in KNOWN_EMBEDDERS))
     for ref in naming:
         if stands(own_words(read[ref]).text, vectors.get(ref)) < STANDS:
-            schedules[ref] = schedules[ref]._replace(days=())
+            dates = tuple(one for one in schedules[ref].days if one.dates)
+            schedules[ref] = schedules[ref]._replace(days=dates)
     return schedules
 
 

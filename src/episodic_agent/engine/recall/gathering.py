@@ -26,7 +26,7 @@ from episodic_agent.core.recall import (
 )
 from episodic_agent.core.recall.bm25 import K1, B
 from episodic_agent.core.recall.candidates import NEAR, PER_LEG
-from episodic_agent.core.recall.order import STRONG, tells_where
+from episodic_agent.core.recall.order import STRONG, Order, tells_where
 from episodic_agent.core.recall.query import Name
 from episodic_agent.core.recall.second import FIRST_HITS, READ, shared_terms
 from episodic_agent.core.strength.decay import retrievability
@@ -255,21 +255,7 @@ class Gatherer:
         return [ends - 1, ends, ends + 1]
 
     def _outermost(self, refs: Refs, scores: Floats) -> Refs:
-        """Return the newest (oldest) of the good documents of a leg, where an end of time is asked for.
-
-        What is done every day stands there in the same words a hundred times: the best of a leg would be any.
-        """
-        order = self._query.order
-        if order is None or not len(refs):
-            return np.zeros(0, np.int64)
-        good = refs[scores >= max(STRONG * float(scores.max()), np.finfo(float).tiny)]
-        good = (
-            good if self._visibility is None else good[np.isin(good, self._visibility.shown(np.sort(good)))]
-        )
-        times = self._tx.index.times(good)
-        ends = np.argsort(-times if order.latest else times, kind="stable")
-        outermost: Refs = good[ends][: max(NEAR, order.count)].astype(np.int64)
-        return outermost
+        return outermost(self._tx, refs, scores, self._query.order, self._visibility)
 
     def best_shown(self, leg: Callable[[str, int], tuple[Refs, Floats]], kind: str, limit: int) -> Refs:
         """Return the best documents of a leg that are shown, best first; what is hidden takes no place."""
@@ -562,6 +548,23 @@ class Gatherer:
         best = refs[np.lexsort((refs, -scores))][:count]
         stored = self._tx.observations.get(best.tolist())
         return [(stored[r], 0.0) for r in best.tolist() if r in stored]
+
+
+def outermost(
+    tx: Transaction, refs: Refs, scores: Floats, order: Order | None, visibility: Visibility | None = None
+) -> Refs:
+    """Return the newest (oldest) of the good documents of a leg that are shown; none without an order.
+
+    What is done every day stands there in the same words a hundred times: the best of a leg would be any.
+    """
+    if order is None or not len(refs):
+        return np.zeros(0, np.int64)
+    good = refs[scores >= max(STRONG * float(scores.max()), np.finfo(float).tiny)]
+    if visibility is not None:
+        good = good[np.isin(good, visibility.shown(np.sort(good)))]
+    times = tx.index.times(good)
+    ends: Refs = good[np.argsort(-times if order.latest else times, kind="stable")]
+    return ends[: max(NEAR, order.count)].astype(np.int64)
 
 
 def _terms_of(observation: Observation, language: str | None) -> Mapping[str, int]:
