@@ -266,6 +266,17 @@ def test_a_habit_is_not_where_something_else_is_said_of_the_day(
         assert habit not in found(memory, "what's on today?", day)
 
 
+def test_the_end_of_one_habit_leaves_another_that_was_told_with_it(open_memory: OpenMemory) -> None:
+    both = "the blood pressure pills are every morning at 8, and physio is on Tuesdays at 10"
+    ended = "no physio any more, my knee is fine"
+    memory = with_talk(open_memory(embedder="none"), ((0, both), (9, ended)))
+    assert found(memory, "what's on today?", 8) == [both]
+    assert found(memory, "what's on today?", 15) == [both]
+    stopped = "doctor says stop the blood pressure pills"
+    mine(memory).add(stopped, channel="sms", timestamp=MONDAY + timedelta(days=20))
+    assert found(memory, "what's on today?", 22) == []
+
+
 def test_a_day_of_each_year_is_that_of_who_named_it(open_memory: OpenMemory) -> None:
     memory = open_memory(embedder="none")
     said = "it's mum's birthday tomorrow, don't let me forget, every year I do"

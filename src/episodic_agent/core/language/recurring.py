@@ -177,6 +177,11 @@ def changed_days(folded: str, today: date) -> RecurrenceChange | None:
     return RecurrenceChange(False, left, tuple(_bounded(folded, one, today) for one in known))
 
 
+def clause_of(folded: str, days: Recurrence) -> str:
+    """Return the clause of a folded text in which it names some days."""
+    return _around(_CLAUSE, folded, days)
+
+
 @cache
 def _stops_apart() -> re.Pattern[str]:
     forms = [

@@ -6,9 +6,10 @@ beside its words in the index as marks of their own, so that one of last year is
 """
 
 from calendar import monthrange
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import cache, lru_cache
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from episodic_agent.core.facts.stating import likely
@@ -19,6 +20,7 @@ from episodic_agent.core.language.recurring import (
     Recurrence,
     RecurrenceChange,
     changed_days,
+    clause_of,
     may_recur,
     recurring_days,
     skipped_days,
@@ -42,6 +44,8 @@ class Schedule(NamedTuple):
     """What a text says of days that come again, of what, and when it was said.
 
     `named` are days it names that come once; on those of `skipped` something does not take place as it does.
+    `clauses` hold the terms of each clause that names days which come again, where there are several:
+    "pills every morning, physio on Tuesdays" are two matters, and the end of one leaves the other.
     """
 
     at: datetime
@@ -50,6 +54,14 @@ class Schedule(NamedTuple):
     changed: RecurrenceChange | None
     named: Sequence[ComingDays]
     skipped: Sequence[ComingDays]
+    clauses: Mapping[Recurrence, frozenset[str]] = MappingProxyType({})
+
+    def matters(self) -> list["Schedule"]:
+        """Return it in parts, each of one matter."""
+        parts: dict[frozenset[str], list[Recurrence]] = {}
+        for days in self.days:
+            parts.setdefault(self.clauses.get(days, self.terms), []).append(days)
+        return [self._replace(terms=terms, days=days) for terms, days in parts.items()]
 
     def names(self, days: Iterable[date]) -> bool:
         """Tell whether it names some day as one that comes again, or brings one in another's place."""
@@ -67,8 +79,16 @@ def schedule_of(message: str, at: datetime, today: date) -> Schedule:
     named = named_days(folded, today)
     rest = without(folded, [(one.start, one.end) for one in named])
     rest = without(rest, [(one.start, one.end) for one in days])
-    terms = frozenset(term for term in tokens(rest) if _tells(term))
-    return Schedule(at, terms, days, changed, named, skipped_days(folded, named))
+    clauses = {one: telling for one in days if (telling := _telling(clause_of(rest, one)))}
+    terms = _telling(rest)
+    return Schedule(
+        at, terms, days, changed, named, skipped_days(folded, named), clauses if len(days) > 1 else {}
+    )
+
+
+def _telling(folded: str) -> frozenset[str]:
+    """Return the terms of a folded text that may name a matter."""
+    return frozenset(term for term in tokens(folded) if _tells(term))
 
 
 def stands(message: str, vector: Vector | None = None) -> float:
@@ -118,9 +138,7 @@ def marks_of(asked: DaysAsked) -> Mapping[str, float]:
 def again_on(asked: DaysAsked, schedules: Mapping[int, Schedule], common: frozenset[str]) -> frozenset[int]:
     """Return the references of what takes place on the days asked about, with what changed it."""
     refs: set[int] = set()
-    for ref, schedule in schedules.items():
-        if not schedule.days:
-            continue
+    for ref, schedule in _by_matter(schedules):
         later = sorted(
             (
                 other
@@ -132,6 +150,12 @@ def again_on(asked: DaysAsked, schedules: Mapping[int, Schedule], common: frozen
         for day in asked.days:
             refs |= _on(day, ref, [(other, schedules[other]) for other in later], schedule)
     return frozenset(refs)
+
+
+def _by_matter(schedules: Mapping[int, Schedule]) -> Iterator[tuple[int, Schedule]]:
+    for ref, schedule in schedules.items():
+        for part in schedule.matters():
+            yield ref, part
 
 
 def _same(later: Schedule, schedule: Schedule, common: frozenset[str]) -> bool:
