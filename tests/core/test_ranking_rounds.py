@@ -139,7 +139,7 @@ def test_statements_are_lifted_by_their_likelihood_and_nothing_else_moves(
     scores=st.lists(st.floats(0, 1), min_size=4, max_size=8),
     pairs=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=4),
 )
-def test_what_is_no_longer_so_stands_behind_and_nothing_else_moves(
+def test_what_took_the_place_of_a_hit_stands_there_and_nothing_else_moves(
     scores: list[float], pairs: list[tuple[int, int]]
 ) -> None:
     newest_first = sorted({(old, new) for old, new in pairs if old < new}, reverse=True)
@@ -149,9 +149,17 @@ def test_what_is_no_longer_so_stands_behind_and_nothing_else_moves(
     summed = sum(moved.legs.values())
     for old, new in newest_first:
         assert summed[old] <= summed[new]
-    still = [n for n in range(len(scores)) if n not in {old for old, _ in newest_first}]
+        assert summed[new] >= scores[new]
+    still = [n for n in range(len(scores)) if n not in {one for pair in newest_first for one in pair}]
     assert summed[still] == pytest.approx(np.array(scores)[still])
     assert moved.scores.min() >= 0
+
+
+def test_what_changed_twice_is_told_where_it_was_told_first() -> None:
+    scores = np.array([0.9, 0.1, 0.2, 0.5])
+    first = Fused(scores, np.array([0, 3, 2, 1]), {"lexical": scores})
+    moved = with_replaced(first, [(1, [2]), (0, [1])], list("abcd"))
+    assert moved.order.tolist() == [2, 1, 0, 3]
 
 
 def test_a_share_of_bigrams_says_less_in_a_large_memory() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 from uuid import UUID
 
 from episodic_agent.schemas import Json
@@ -23,6 +24,13 @@ class Category(StrEnum):
     GUIDELINE = "guideline"
 
 
+class TalkLine(NamedTuple):
+    """A message of a sitting: which observation, and its words."""
+
+    observation_id: UUID
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
     """What somebody said, as facts are read from it.
@@ -31,7 +39,7 @@ class Statement:
     only assumed: relative times ("last May") then ground nothing. `language` is an ISO 639-1 code, guessed
     when it is None. `before` is what was said just before it, "" for nothing; `share` in (0, 1) that of what
     lasts in the talk before, one half where nobody has heard it, None where it decides nothing. `earlier` is
-    what the same speaker said before it in the same sitting, the last of it last.
+    what the same speaker said before it in the same sitting, `talk` what anybody did: the last of it last.
     """
 
     text: str
@@ -46,6 +54,7 @@ class Statement:
     before: str = ""
     share: float | None = 0.5
     earlier: tuple["Statement", ...] = ()
+    talk: tuple[TalkLine, ...] = ()
 
 
 def _until(at: datetime | None) -> str:

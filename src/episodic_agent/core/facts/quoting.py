@@ -17,6 +17,14 @@ from hashlib import blake2b
 from typing import Final
 from uuid import UUID
 
+from episodic_agent.core.facts.changing import (
+    CHANGED,
+    LONGEST_TALK,
+    TALK,
+    SpokenBefore,
+    SpokenNow,
+    likelihoods,
+)
 from episodic_agent.core.facts.pointing import points_back
 from episodic_agent.core.facts.replacing import JudgedStatement, likelihood, threshold
 from episodic_agent.core.facts.slots import STATED, keywords, match_key
@@ -35,12 +43,13 @@ from episodic_agent.core.language import fold, tokens
 from episodic_agent.core.language.timewords import parse_time
 from episodic_agent.data import phrases
 from episodic_agent.schemas import Vector
-from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvidence, Statement
+from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvidence, Statement, TalkLine
 
-VERSION: Final = "facts-9"
+VERSION: Final = "facts-10"
 LIKELY: Final = 0.5  # from which a statement is believed to last
 MAY_CHANGE: Final = 0.5  # from which words may tell of a change of others
 WORTH_A_DOUBT: Final = 0.25  # and from which one about what a person must not eat or has to take is
+DENIED: Final = 0.1  # below which words change nothing in their talk, whatever they would by themselves
 SURELY_TAKEN_BACK: Final = 0.8  # from which a standing wish is ended,
 LIKE_A_WISH: Final = 0.15  # and by what is no less likely one itself: news of the same names are not
 WORTH_A_VECTOR: Final = 0.1  # by words alone: what lies below no vector lifts to a fact
@@ -75,10 +84,16 @@ class KnownFact:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quotation:
-    """Words that state something that lasts, as a fact of their own, with their vector, [d] or None."""
+    """Words that state something that lasts, as a fact of their own, with their vector, [d] or None.
+
+    `talk` is what was said before them in their sitting, the last of it last, `talk_vectors` the vectors of
+    that, as far as there are any.
+    """
 
     candidate: FactCandidate
     vector: Vector | None = None
+    talk: tuple[TalkLine, ...] = ()
+    talk_vectors: tuple[Vector, ...] = ()
 
     @property
     def rests_on(self) -> frozenset[UUID]:
@@ -175,7 +190,8 @@ def quotations(statements: Sequence[Statement], meaning: Meaning | None = None) 
         lead = _lead(statement, start) if points else None
         if points and lead is None and says_nothing(texts[place]):
             continue
-        result.append(Quotation(_candidate(statement, start, end, judgement, lead), vector))
+        candidate = _candidate(statement, start, end, judgement, lead)
+        result.append(Quotation(candidate, vector, statement.talk))
     return result
 
 
@@ -261,21 +277,78 @@ def in_its_matter(quotation: Quotation, known: Sequence[KnownFact]) -> FactCandi
         and (other.fact.held_at(evidence.said_at) or other.fact.telling[0].said_at > evidence.said_at)
         and all(proof.observation_id != evidence.observation_id for proof in other.fact.telling)
     ]
+    likeliest = _what_it_changes(quotation, others, known)
+    return candidate if likeliest is None else _after_what_it_ends(candidate, likeliest.attribute, mine)
+
+
+def _what_it_changes(
+    quotation: Quotation, others: Sequence[KnownFact], known: Sequence[KnownFact]
+) -> Fact | None:
+    """Return the one of `others` that a quotation takes the place of, or that takes its place; None for none.
+
+    Two judges are asked: the one of what words change in their conversation, beside all that is known, and
+    the one of pairs, which is not heard where the first is sure of the contrary.
+    """
+    evidence = quotation.candidate.evidence
+    here = JudgedStatement(
+        quotation.candidate.value, evidence.said_at, quotation.candidate.category, quotation.vector
+    )
+    in_talk = _likely_in_talk(quotation, here, known)
     cosines = [
         0.0 if other.vector is None or quotation.vector is None else float(other.vector @ quotation.vector)
         for other in others
     ]
-    here = JudgedStatement(candidate.value, evidence.said_at, candidate.category, quotation.vector)
-    best, likeliest = threshold(quotation.vector is not None), None
+    best, likeliest = 0.0, None
     for place, other in enumerate(others):
-        rivals = [*cosines[:place], *cosines[place + 1 :]]
-        fact = other.fact
-        there = JudgedStatement(fact.value, fact.evidence[-1].said_at, fact.category, other.vector)
+        there = _judged(other)
         older, newer = (there, here) if there.at <= here.at else (here, there)
-        chance = likelihood(older, newer, rivals)
-        if chance >= best and _may_take_back(older, newer, chance):
-            best, likeliest = chance, fact
-    return candidate if likeliest is None else _after_what_it_ends(candidate, likeliest.attribute, mine)
+        by_pair = likelihood(older, newer, [*cosines[:place], *cosines[place + 1 :]])
+        by_talk = in_talk.get(other.fact.id)
+        if by_pair < threshold(quotation.vector is not None) or (by_talk is not None and by_talk < DENIED):
+            by_pair = 0.0
+        sure = max(by_pair, by_talk if by_talk is not None and by_talk >= CHANGED else 0.0)
+        if sure > best and _may_take_back(older, newer, sure):
+            best, likeliest = sure, other.fact
+    return likeliest
+
+
+def _likely_in_talk(
+    quotation: Quotation, here: JudgedStatement, known: Sequence[KnownFact]
+) -> dict[UUID, float]:
+    """Return by fact how likely a quotation changes it, of all said before it that have vectors."""
+    if quotation.vector is None:
+        return {}
+    before = [
+        other
+        for other in known
+        if is_quotation(other.fact)
+        and other.vector is not None
+        and other.fact.telling[-1].said_at < here.at
+        and other.fact.held_at(here.at)
+    ]
+    talk = quotation.talk[-TALK:]
+    now = SpokenNow(
+        here,
+        fold(quotation.candidate.subject),
+        [line.text[:LONGEST_TALK] for line in talk],
+        quotation.talk_vectors[-TALK:],
+        len(quotation.talk),
+    )
+    in_sitting = {line.observation_id for line in quotation.talk}
+    spoken = [
+        SpokenBefore(
+            _judged(other),
+            fold(other.fact.subject),
+            any(proof.observation_id in in_sitting for proof in other.fact.telling),
+        )
+        for other in before
+    ]
+    return dict(zip((other.fact.id for other in before), likelihoods(now, spoken), strict=True))
+
+
+def _judged(known: KnownFact) -> JudgedStatement:
+    fact = known.fact
+    return JudgedStatement(fact.value, fact.evidence[-1].said_at, fact.category, known.vector)
 
 
 def _may_take_back(older: JudgedStatement, newer: JudgedStatement, replaces: float) -> bool:

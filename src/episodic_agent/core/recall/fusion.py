@@ -178,22 +178,26 @@ def with_statements(fused: Fused, stating: FloatArray, ids: Sequence[str], weigh
 
 
 def with_replaced(fused: Fused, pairs: Sequence[tuple[int, Sequence[int]]], ids: Sequence[str]) -> Fused:
-    """Return a fused result in which what was said and is no longer so stands behind what took its place.
+    """Return a fused result in which what took the place of a hit stands where that stood, just before it.
 
-    Each of `pairs` is a row and the rows that took its place, the newest first. What took its place and is
-    no candidate moves nothing: what was is then the best there is.
+    Each of `pairs` is a row and the rows that took its place, the newest first: what is asked about is often
+    named by what was said first alone. What took its place and is no candidate moves nothing: what was is
+    then the best there is.
 
     >>> first = Fused(np.array([0.5, 0.4]), np.array([0, 1]), {"lexical": np.array([0.5, 0.4])})
     >>> with_replaced(first, [(0, [1])], ["a", "b"]).order.tolist()
     [1, 0]
     """
     summed = np.add.reduce(list(fused.legs.values()))
-    behind = summed.copy()
+    placed = summed.copy()
+    for row, newer in reversed(pairs):  # the oldest first: what changed it may have been changed since
+        for later in newer:
+            placed[later] = max(placed[later], placed[row])
     for row, newer in pairs:
-        behind[row] = min([behind[row], *(JUST_BEHIND * behind[one] for one in newer)])
-    if not (behind < summed).any():
+        placed[row] = min([placed[row], *(JUST_BEHIND * placed[later] for later in newer)])
+    if (placed == summed).all():
         return fused
-    return _finish({**fused.legs, "replaced": behind - summed}, _reached(fused), ids)
+    return _finish({**fused.legs, "replaced": placed - summed}, _reached(fused), ids)
 
 
 def with_due(fused: Fused, due: FloatArray, ids: Sequence[str], weights: FusionWeights) -> Fused:

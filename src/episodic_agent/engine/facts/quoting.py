@@ -101,12 +101,24 @@ def weighed(tx: Transaction, deps: Deps, spoken: Sequence[Quotation], vectors: V
     fresh: list[KnownFact] = []
     for quotation in sorted(spoken, key=lambda one: one.candidate.evidence.said_at):
         row = vectors.get(meant_words(quotation.candidate)) if knows_meaning(deps) else None
-        mine = Quotation(quotation.candidate, None if row is None else np.asarray(row[0]))
+        mine = replace(quotation, vector=None if row is None else np.asarray(row[0]))
+        if row is not None:
+            mine = replace(mine, talk_vectors=_talk_vectors(tx, deps, quotation))
         candidate = in_its_matter(mine, [*known_facts.near(mine), *fresh])
         placed.append(candidate)
         fresh += [KnownFact(fact, mine.vector) for fact in learn((), [candidate], stones).added]
     known = tx.knowledge.facts(candidates=placed)
     return Weighed(placed, known, learn([kept.fact for kept in known], placed, stones))
+
+
+def _talk_vectors(tx: Transaction, deps: Deps, quotation: Quotation) -> tuple[Vector, ...]:
+    """Return the vectors of what was said before a quotation in its sitting, of what has one."""
+    if not quotation.talk:
+        return ()
+    there = tx.observations.get([line.observation_id for line in quotation.talk])
+    rows = stored_vectors(tx, deps, list(there.values()))
+    texts = [line.text.strip() for line in quotation.talk]
+    return tuple(rows[text] for text in texts if text in rows)
 
 
 def may_tell_of_changes(
@@ -140,7 +152,11 @@ class _KnownFacts:
     def near(self, quotation: Quotation) -> list[KnownFact]:
         """Return those that a quotation's own message proves, and the nearest; without meaning the newest."""
         own = self._own.get(quotation.candidate.evidence.observation_id, [])
-        return [self._read[number] for number in (*own, *self._nearest(quotation.vector))]
+        near = list(self._nearest(quotation.vector))
+        if quotation.vector is not None and quotation.talk_vectors:
+            together = quotation.vector + quotation.talk_vectors[-1]
+            near += self._nearest(together / (np.linalg.norm(together) or 1.0))
+        return [self._read[number] for number in dict.fromkeys((*own, *near))]
 
     def of(self, facts: Sequence[StoredFact]) -> list[KnownFact]:
         """Return facts with the vectors of what they quote."""

@@ -3,24 +3,26 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Final, TypeVar
 from uuid import UUID
 
 from episodic_agent.core.echo import silenced
 from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES
+from episodic_agent.core.facts.changing import PLACES
 from episodic_agent.core.facts.quoting import in_doubt
 from episodic_agent.core.facts.stating import LAST_HEARD, chances, share_of
 from episodic_agent.core.language import fold
 from episodic_agent.engine.visibility.hidden import span_of
 from episodic_agent.protocols import MarkKind, Transaction
 from episodic_agent.schemas import Episode, Kind, Observation, TimeSource, Vector
-from episodic_agent.schemas.facts import Statement
+from episodic_agent.schemas.facts import Statement, TalkLine
 
 MOST_WAITING: Final = 64  # episodes of which a run takes some
 MOST_EARLIER: Final = 4  # messages of its speaker that one may point to
 SITTING: Final = timedelta(minutes=30)  # of silence, after which a sitting is over
 LOOKED_BACK: Final = 8  # places before an episode at which messages before it are looked for
 MOST_HEARD: Final = 2 * LAST_HEARD  # messages read to hear what the talk is like: half of them are replies
+_Dated = TypeVar("_Dated", Statement, Observation)
 FIRST_MOMENT: Final = datetime.min.replace(tzinfo=UTC)
 MOST_READ: Final = 20_000  # characters one run reads; a longer episode is read alone
 
@@ -156,7 +158,9 @@ def statements_of(
     statements: list[Statement] = []
     sitting: list[Statement] = []
     if earlier:
-        sitting = [replace(one, earlier=()) for one in statements_of(earlier)]
+        sitting = [replace(one, earlier=(), talk=()) for one in statements_of(earlier)]
+    talk = [one for one in (*earlier, *observations) if one.kind is Kind.MESSAGE and one.text.strip()]
+    places = {one.id: place for place, one in enumerate(talk)}
     for observation in observations:
         if is_told(observation):
             mine = [one for one in sitting if one.actor == observation.actor]
@@ -173,19 +177,27 @@ def statements_of(
                     learned_at=observation.received_at,
                     before="" if before is None else before.text,
                     earlier=_one_sitting(mine, observation.at),
+                    talk=tuple(
+                        TalkLine(one.id, one.text)
+                        for one in _of_sitting(talk[: places[observation.id]], observation.at, PLACES)
+                    ),
                 )
             )
-            sitting.append(replace(statements[-1], earlier=()))
+            sitting.append(replace(statements[-1], earlier=(), talk=()))
         before = observation
     return statements
 
 
 def _one_sitting(earlier: Sequence[Statement], at: datetime) -> tuple[Statement, ...]:
     """Return the last of what somebody said before a moment with no long silence between."""
-    here: list[Statement] = []
-    for statement in reversed(earlier[-MOST_EARLIER:]):
-        if at - statement.at > SITTING:
+    return _of_sitting(earlier, at, MOST_EARLIER)
+
+
+def _of_sitting(earlier: Sequence[_Dated], at: datetime, most: int) -> tuple[_Dated, ...]:
+    here: list[_Dated] = []
+    for before in reversed(earlier[-most:]):
+        if at - before.at > SITTING:
             break
-        here.append(statement)
-        at = statement.at
+        here.append(before)
+        at = before.at
     return tuple(reversed(here))
