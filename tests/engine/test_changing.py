@@ -79,6 +79,11 @@ def holding(jo: UserMemory) -> set[str]:
             "staging moved! new url https://stage2.lantern.example/v1",
             "what is the url of staging?",
         ),
+        (  # a rule of how to work, with a part of its own behind the comma
+            "in harbor please branch off develop, never main",
+            "develop is gone btw, in harbor we branch off main now",
+            "what do we branch off in harbor?",
+        ),
     ],
 )
 def test_what_changed_is_over_and_stands_behind_what_is_so(
@@ -99,6 +104,8 @@ def test_what_changed_is_over_and_stands_behind_what_is_so(
         ("the dev server runs on port 5173", "the postgres container is on port 5433"),
         ("lantern 2.4 is planned for thursday 25 june", "harbor 1.9 is planned for tuesday 30 june"),
         ("I'm allergic to nuts", "I'm allergic to penicillin too"),
+        ("always answer short, no emojis", "no bullet points please"),
+        ("in harbor please branch off develop, never main", "in lantern we branch off main"),
     ],
 )
 def test_what_stands_beside_it_ends_nothing(jo: UserMemory, clock: Clock, before: str, beside: str) -> None:

@@ -50,6 +50,7 @@ LIKELY: Final = 0.5  # from which a statement is believed to last
 MAY_CHANGE: Final = 0.5  # from which words may tell of a change of others
 WORTH_A_DOUBT: Final = 0.25  # and from which one about what a person must not eat or has to take is
 DENIED: Final = 0.1  # below which words change nothing in their talk, whatever they would by themselves
+SURELY_CHANGED: Final = 0.9  # from which words end in their conversation even a standing wish
 SURELY_TAKEN_BACK: Final = 0.8  # from which a standing wish is ended,
 LIKE_A_WISH: Final = 0.15  # and by what is no less likely one itself: news of the same names are not
 WORTH_A_VECTOR: Final = 0.1  # by words alone: what lies below no vector lifts to a fact
@@ -307,7 +308,8 @@ def _what_it_changes(
         if by_pair < threshold(quotation.vector is not None) or (by_talk is not None and by_talk < DENIED):
             by_pair = 0.0
         sure = max(by_pair, by_talk if by_talk is not None and by_talk >= CHANGED else 0.0)
-        if sure > best and _may_take_back(older, newer, sure):
+        surely = by_talk is not None and by_talk >= SURELY_CHANGED
+        if sure > best and (surely or _may_take_back(older, newer, sure)):
             best, likeliest = sure, other.fact
     return likeliest
 
@@ -355,7 +357,7 @@ def _may_take_back(older: JudgedStatement, newer: JudgedStatement, replaces: flo
     """Tell whether words that seem to end others do so, where the others are a standing wish.
 
     Only a wish takes another back, and of one that has several parts perhaps not all: in doubt both are told,
-    the later one last.
+    the later one last. Only where their conversation leaves no doubt (`SURELY_CHANGED`) this is not asked.
     """
     if older.category is not Category.GUIDELINE:
         return True
