@@ -412,3 +412,37 @@ def test_cosines_of_the_default_embedder_are_read_in_its_own_language_only(said:
     other = Calibration("other", 1.0, None, ((-1.0, -1.0), (1.0, 1.0)))
     (evidence,) = judge(new, [earlier], DEFAULT, calibration=other)  # fitted for another: it may know Spanish
     assert "cosine" in evidence.features
+
+
+def test_the_ticket_that_a_session_is_about_tells_its_chain() -> None:
+    eta = episode(1, ["HAR-98 return eta in UTC", "A new field is safer.", "Fine."], NOW - timedelta(days=20))
+    after = episode(2, ["Raise the API timeout", "To 45 seconds."], NOW - timedelta(days=15), parent=eta.id)
+    chart = episode(3, ["HAR-101 stale eta in the berth chart", "Caching."], NOW - timedelta(days=1))
+    new = episode(9, ["HAR-98: remove the old eta"], NOW, closed=False)
+    choice = decide(new, [chart, after, eta], DEFAULT, stage="open")
+    assert choice.parent is not None
+    assert choice.parent.parent == eta.id  # of its chain the one that names it, not the latest
+    marked = {one.parent: one.features.get("arc_reference") for one in choice.verdicts}
+    assert marked == {eta.id: 1.0, after.id: 1.0, chart.id: -1.0}
+    recorded = choice.parent.recorded()
+    assert recomputed(eta.id, DEFAULT.name, recorded) == choice.parent
+
+
+def test_another_ticket_of_the_same_list_speaks_against_a_chain() -> None:
+    chart = ("LAN-236 stale data in the berth chart", "The service worker caches it.", "Ok.")
+    for opener, links in (
+        ("Back to the stale data in the berth chart", True),
+        ("Back to LAN-240, the chart", False),
+    ):
+        new = episode(9, [opener], NOW, closed=False)
+        choice = decide(new, [episode(1, chart, NOW - timedelta(days=2))], DEFAULT, stage="open")
+        assert (choice.parent is not None) is links
+
+
+def test_what_many_chains_name_is_no_ticket() -> None:
+    files = [
+        episode(n, [f"Export number {n} is no UTF-8 file", "Convert it."], NOW - timedelta(days=n))
+        for n in range(1, 5)
+    ]
+    new = episode(9, ["Why UTF-8 for the labels?"], NOW, closed=False)
+    assert all("arc_reference" not in one.features for one in judge(new, files, DEFAULT))

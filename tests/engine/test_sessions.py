@@ -640,3 +640,17 @@ def test_sessions_are_started_and_ended_on_the_command_line(run: Run, database: 
     assert answer["id"] in run("arc", "--heads").out
     assert "--heads" in run("arc").error
     assert "chain" in run("tune", "run", "--what", "chain").out + run("tune", "history", "--all").out
+
+
+def test_a_session_about_a_ticket_goes_on_from_the_one_that_was(memory: Memory) -> None:
+    before = []
+    for day, topic, text in (
+        (1, "HAR-98 return eta in UTC", "The api returns local time, return the eta in UTC."),
+        (2, "HAR-101 berth chart in colour", "The berth chart of the eta needs a colour for each quay."),
+    ):
+        session = mine(memory).sessions.start(topic, timestamp=at(day))
+        mine(memory).add(text, thread=session.thread, timestamp=at(day))
+        mine(memory).sessions.end(session.id, "success")
+        before.append(session.id)
+    opened = mine(memory).sessions.start("HAR-98: remove the old field", timestamp=at(9))
+    assert [one.id for one in mine(memory).chains.get(opened.id)] == [before[0], opened.id]

@@ -7,7 +7,7 @@ a candidate stands in; the others are of the candidate itself.
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
@@ -26,6 +26,7 @@ from episodic_agent.core.links.features import cosine
 from episodic_agent.core.links.policies import choice_utility, none_utility
 
 LINKING: Final = "link-2026-12"  # part of what `chain-2026-12` was fitted with; a newer one needs a new fit
+FEW_HOLDERS: Final = 3  # chains that may name a ticket for its key to tell which one is meant
 RARE_HOLDERS: Final = 2  # chains that may name an entity for it to count as rare
 ENGLISH: Final = ("", "en")
 MOST_LEAD: Final = 7.0  # log-odds that one choice gives a chain, either way
@@ -74,6 +75,7 @@ def judge(
     own = {c.id: _own(new, c, setting, calibration) for c in candidates}
     arcs = {root: _arc(new, root, setting, own) for root in setting.members}
     _add_leads(arcs)
+    _add_references(new, setting, own, arcs)
     for root, lead in _chosen(new, candidates, setting, calibration).items():
         arcs[root]["arc_choice"] = lead
     evidence = [
@@ -166,6 +168,41 @@ def _add_leads(arcs: Mapping[UUID, dict[str, float]]) -> None:
     for row in arcs.values():
         if "arc_cosine" in row and len(near) > 1:
             row["arc_lead"] = row["arc_cosine"] - (near[1] if row["arc_cosine"] == near[0] else near[0])
+
+
+def _add_references(
+    new: EpisodeView,
+    setting: _Setting,
+    own: Mapping[UUID, dict[str, float]],
+    arcs: Mapping[UUID, dict[str, float]],
+) -> None:
+    """Add 1 where a chain names a ticket that the episode is about, -1 where it is about others of that kind.
+
+    Who names it in that chain is marked, too. What many chains name ("UTF-8") tells nothing.
+    """
+    if not new.own_references:
+        return
+    every = {root: _united(c.references for c in some) for root, some in setting.members.items()}
+    holders = Counter(key for held in every.values() for key in held)
+    telling = {key for key in new.own_references if holders[key] <= FEW_HOLDERS}
+    kinds = {_kind(key) for key in telling}
+    for root, some in setting.members.items():
+        about = _united(c.own_references for c in some)
+        if telling & every[root]:
+            arcs[root]["arc_reference"] = 1.0
+            for candidate in some:
+                own[candidate.id]["reference"] = float(bool(telling & candidate.references))
+        elif kinds & {_kind(key) for key in about}:
+            arcs[root]["arc_reference"] = -1.0
+
+
+def _united(sets: Iterable[frozenset[str]]) -> frozenset[str]:
+    return frozenset().union(*sets)
+
+
+def _kind(key: str) -> str:
+    """Return what the keys of one list of tickets have in common: "HAR" of "HAR-98", "#" of "#214"."""
+    return key[0] if key.startswith("#") else key.partition("-")[0]
 
 
 def _chosen(

@@ -29,6 +29,8 @@ _SURE: Final = 0.001  # a probability is kept this far from 0 and 1: its log-odd
 # labelled stories and lives together: these join fewest sessions wrongly without losing more of the stories.
 _EASY, _RIVALS = -3.0, 1.0
 _AGREED: Final = 0.4  # the probability which that stands for
+_SAME_TICKET, _OTHER_TICKET = 0.9, 0.1  # probability where a chain names the ticket, and where only others
+_NAMES_IT: Final = 0.05  # above the rest of that chain for the session that does
 
 
 class ChainPolicy(Protocol):
@@ -186,7 +188,9 @@ class FittedChain:
         >>> FittedChain().links({"hours": 0.0, "arc_link": 6.0, "arc_rare": 0.0, "arc_newest": 1.0}, "open")
         False
         """
-        if not any(features.get(name, 0.0) > 0.0 for name in ("arc_cosine", "arc_rare", "deictic")):
+        if not any(
+            features.get(name, 0.0) > 0.0 for name in ("arc_cosine", "arc_rare", "deictic", "arc_reference")
+        ):
             return False
         return self.reaches(features) and self.score(features) >= self.threshold
 
@@ -198,7 +202,7 @@ class AgreedChain(FittedChain):
     The fitted model learned from stories of a few matters. Where a user's weeks hold thirty, it finds one
     that is near enough for nearly every session, and all end in one chain. The choice that links threads
     weighs the chains against each other and against none: with a few its word counts little, with many it
-    must be sure.
+    must be sure. A ticket that both name decides; another of the same kind speaks against it.
     """
 
     name: str = "chain-2027-01"
@@ -213,6 +217,11 @@ class AgreedChain(FittedChain):
         True
         """
         alone = FittedChain.score(self, features)
+        ticket = features.get("arc_reference", 0.0)
+        if ticket > 0.0:
+            return _SAME_TICKET + _NAMES_IT * features.get("reference", 0.0)
+        if ticket < 0.0:
+            alone = min(_OTHER_TICKET, alone)
         if "arc_choice" not in features or not alone:
             return alone
         middle = logit(_AGREED)

@@ -1,5 +1,6 @@
 """What chaining reads of an episode, and the values it returns: small, frozen, without a store."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,6 +19,7 @@ MOST_TURNS: Final = 8  # read of a session: it begins with its subject, and a lo
 LONGEST_TEXT: Final = 300  # characters read of a message
 UNNAMED: Final = frozenset({"time", "number"})  # every session has some: they name nothing
 ABANDONED: Final = "abandoned"
+_REFERENCE: Final = re.compile(r"\b[A-Z][A-Z0-9]{1,9}-[1-9]\d*\b|(?<!\w)#[1-9]\d+\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,8 @@ class EpisodeView:
     `terms` are content stems and names, `entities` the names alone; `opener` is the first message that says
     something. `language` is what its messages are written in ("": it cannot be told). `vector` is that of
     title and summary, or of the topic while the episode is open. `talk` is what was said in it, as one choice
-    over all earlier sessions reads it. `projects` are those its thread declares.
+    over all earlier sessions reads it. `projects` are those its thread declares. `references` are the keys of
+    tickets ("HAR-98", "#214") that it names, `own_references` those of its topic and opener: its own.
     """
 
     id: UUID
@@ -58,6 +61,8 @@ class EpisodeView:
     vector: Vector | None = field(default=None, compare=False)
     talk: Talk | None = field(default=None, compare=False, repr=False)
     projects: frozenset[str] = frozenset()
+    references: frozenset[str] = frozenset()
+    own_references: frozenset[str] = frozenset()
 
     @property
     def trivial(self) -> bool:
@@ -133,7 +138,20 @@ def view_of(
         if read
         else None,
         projects=standing.projects,
+        references=references(turn.text for turn, _ in read),
+        own_references=references(
+            [*(turn.text for turn, _ in read[:1]), *([first[0].text] if first else [])]
+        ),
     )
+
+
+def references(messages: Iterable[str]) -> frozenset[str]:
+    """Return the keys of tickets that texts name.
+
+    >>> sorted(references(["HAR-98: eta in UTC, see #214", "a well-known UTF-8 file, 24-bit"]))
+    ['#214', 'HAR-98', 'UTF-8']
+    """
+    return frozenset(key for text in messages for key in _REFERENCE.findall(text[:LONGEST_TEXT]))
 
 
 def _written(turns: Sequence[SessionTurn]) -> str:
