@@ -74,6 +74,7 @@ def test_a_replay_has_just_this_form() -> None:
             "",
             "⋮",
             '• [unknown] Untitled (continues from "Elsewhere")',
+            "  Outcome: success",
             "",
         ]
     )

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from episodic_agent.core.chains.metadata import read_metadata
 from episodic_agent.core.context.retrieved import KEY_MOMENT, heading
 from episodic_agent.core.facts.speakers import as_prompted
 from episodic_agent.core.language import excerpt, plural
@@ -49,7 +50,8 @@ class Hit:
     An episode's `state` is closed, archived (its part was compacted) or, of a whole part, compacted.
 
     `score` orders the hits of one recall; `confidence` is the calibrated probability in [0, 1] that it
-    answers the query; `retrievability` is the bounded forgetting's input (FSRS-6).
+    answers the query; `retrievability` is the bounded forgetting's input (FSRS-6). `decisions` are those
+    that were declared of the session it happened in.
     """
 
     episode_id: UUID
@@ -66,6 +68,7 @@ class Hit:
     legs: Mapping[str, float] = field(default_factory=dict)
     surprise: float = 0.0
     thread_title: str = ""
+    decisions: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return described(
@@ -165,6 +168,7 @@ class Recall:
             sure = f"confidence {hit.confidence:.0%}"
             lines.append(f"{sure}: {hit.start_at:%Y-%m-%d} {clipped(hit.heading, LONGEST_QUOTE)}")
             lines += [f"   {proof.quoted(self.query)}" for proof in hit.evidence[:1]]
+            lines += [f"   decided: {'; '.join(hit.decisions)}"] if hit.decisions else []
         if not self.hits:
             lines.append(self._nothing)
         return visible("\n".join(lines))
@@ -339,4 +343,5 @@ def hit_of(
         legs=legs,
         surprise=card.surprise,
         thread_title="" if isinstance(card, Episode) else card.thread_title,
+        decisions=read_metadata(card.metadata).key_decisions if isinstance(card, Episode) else (),
     )

@@ -117,6 +117,8 @@ def hit_item(hit: Hit, query: str) -> AnswerItem:
         "messages": [f"{shown_name(o.actor)}: {harmless(o.text, lines=True)}" for o in messages],
     }
     lines = [f"  {shown_name(o.actor)}: {harmless(o.text)}" for o in messages]
+    if hit.decisions:
+        lines.append(f"  decided: {harmless('; '.join(hit.decisions))}")
     return AnswerItem(
         "\n".join([f"- [{minute(hit.start_at)}] {title} (episode {hit.episode_id})", *lines]), data
     )

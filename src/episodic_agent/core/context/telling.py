@@ -376,7 +376,8 @@ def _written(
     for block in Block:
         lines = [quote for quote in taken if quote.block is block]
         if dated or block is not Block.KNOWN:
-            lines.sort(key=lambda quote: (quote.at, quote.thread_id, quote.first_seq))
+            # what a session came to stands behind its last words
+            lines.sort(key=lambda q: (q.at, q.thread_id, q.first_seq, q.kind is LineKind.SESSION))
         if not lines:
             continue
         if rows:
@@ -401,7 +402,7 @@ def _paired(lines: Sequence[QuotedText]) -> list[QuotedText]:
     for quote in lines:
         if quote.answers in spots:
             continue  # stands with what it answers
-        end = concluded.get(quote.spot)
+        end = None if quote.kind is LineKind.SESSION else concluded.get(quote.spot)
         if end is not None:
             result.append(_answer(replace(quote, text=f"{_speaker(quote)}{quote.text}"), end))
             answered = True
