@@ -10,7 +10,7 @@ from episodic_agent.core.chains.metadata import read_metadata
 from episodic_agent.core.context.retrieved import KEY_MOMENT, heading
 from episodic_agent.core.facts.speakers import as_prompted
 from episodic_agent.core.language import excerpt, plural
-from episodic_agent.schemas import Episode, Observation
+from episodic_agent.schemas import Episode, Kind, Observation
 from episodic_agent.schemas.facts import Fact
 from episodic_agent.showing import as_card, clipped, described, visible
 
@@ -39,7 +39,8 @@ class Evidence:
 
     def quoted(self, query: str) -> str:
         """Return who said what in one line; of a long message stands what is nearest to the query."""
-        words = " ".join(excerpt(self.observation.text, query, LONGEST_QUOTE).split())
+        output = self.observation.kind is Kind.TOOL
+        words = " ".join(excerpt(self.observation.text, query, LONGEST_QUOTE, output=output).split())
         return f"{self.observation.actor}: {words}"
 
 
