@@ -271,3 +271,24 @@ def test_what_the_session_before_decided_is_told_once(memory: Memory) -> None:
     say(memory, then, 5, AGAIN[:1])
     text = mine(memory).context("What did we decide about the leak?", thread=then.thread, at=at(5.1)).text
     assert text.count("keep the dumps") == 1
+
+
+def test_the_topic_titles_the_thread_of_a_session_whatever_was_said_last(opened: OpenMemory) -> None:
+    memory = opened(policy=IN_TWOS, link_policy="none")
+    held = mine(memory).sessions.start(ON_LEAK, timestamp=at(0))
+    say(memory, held, 0, LEAK)
+    say(memory, held, 0.1, ("Leave it, no time today.", "Right, tomorrow then."))
+    mine(memory).sessions.end(held.id, "abandoned")
+    mine(memory).add([{"content": BREAD[0], "timestamp": at(30)}], thread="bread")
+    mine(memory).flush()
+    ana = mine(memory)
+    assert len(ana.episodes.list(thread=held.thread)) == 2
+    assert ana.threads.get(held.thread).thread.title == ON_LEAK
+    assert ON_LEAK in [thread.title for thread in ana.threads.list()]
+    assert ana.threads.get(ON_LEAK).thread.origin == held.thread
+    ana.links.add("bread", held.thread)
+    asked = ana.context("Where were we?", thread=held.thread, at=at(31), form="seed-002").text
+    assert ON_LEAK.casefold() in asked.casefold().split("previous questions")[0]
+    assert any(ON_LEAK in episode.title for episode in ana.links.episodes())
+    ana.episodes.suppress(thread=held.thread)
+    assert ON_LEAK not in [thread.title for thread in ana.threads.list()]
