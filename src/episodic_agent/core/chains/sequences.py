@@ -19,7 +19,7 @@ LEAST_FETCHED: Final = 20
 LONGEST_SUMMARY: Final = 200  # characters
 UNTITLED: Final = "Untitled"
 UNDATED: Final = "unknown"
-GAP: Final = "⋮"  # stands where the episode before is not in the list
+GAP: Final = "⋮ (what it continues is not listed)"  # stands where the episode before is not in the list
 _SHORT_ID: Final = 8
 
 
