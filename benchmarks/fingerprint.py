@@ -42,7 +42,10 @@ STEPS = 400  # of the walk that comes with the package
 STORES = ("sqlite", "postgres")
 MEASURED = ("paths",)  # how long judges took: what a record holds that no decision rests on
 
-LATER = ("ended_by",)  # fields that came after the digests: where they hold nothing, nothing changed
+LATER = (
+    "ended_by",
+    "decisions",
+)  # fields that came after the digests: where they hold nothing, nothing changed
 
 Record = Any
 Sections = dict[str, list[Record]]
@@ -247,7 +250,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}")
     if isinstance(value, Mapping):
-        left_out = {*MEASURED, *(key for key in LATER if value.get(key) is None)}
+        left_out = {*MEASURED, *(key for key in LATER if value.get(key) in (None, ()))}
         return {str(key): plain(value[key]) for key in sorted(value, key=str) if key not in left_out}
     if is_dataclass(value) and not isinstance(value, type):
         return plain(asdict(value))

@@ -72,8 +72,9 @@ def test_a_replay_has_just_this_form() -> None:
             '• [2026-03-02] Dumps compared (continues from "Leak found")',
             "  Two dumps.",
             "",
-            "⋮",
+            "⋮ (what it continues is not listed)",
             '• [unknown] Untitled (continues from "Elsewhere")',
+            "  Outcome: success",
             "",
         ]
     )

@@ -546,3 +546,27 @@ def test_a_context_reads_its_message_by_the_declared_language(
     told = mine(memory).context("Was war mit den Häusern?", at=at(9), max_tokens=800)  # the stem is "haus"
     worths = {"Haus" in one.text: one.score for one in sorted(told.items, key=lambda one: one.score)}
     assert worths[True] > worths.get(False, -99.0) + 0.1
+
+
+def test_of_a_long_output_the_lines_that_answer_are_told(memory: Memory) -> None:
+    passed = [f"tests/test_ingest_{n}.py::test_row_{n} PASSED [{n}%]" for n in range(1, 60)]
+    failed = "FAILED tests/test_tariff.py::test_rounding - AssertionError: 10.005 != 10.01"
+    log = "\n".join([*passed[:30], failed, *passed[30:], "1 failed, 58 passed"])
+    call = {"role": "tool", "name": "bash", "arguments": {"command": "uv run pytest -q"}, "result": log}
+    ana = mine(memory)
+    ana.add(
+        [{"content": "run the harbor tests", "timestamp": at(1)}, call | {"timestamp": at(1)}], thread="tests"
+    )
+    ana.flush()
+
+    def told(message: str) -> str:
+        return ana.context(message, thread="other", at=at(2)).text
+
+    asked = told("which rounding test of harbor failed?")
+    assert f'called bash(command="uv run pytest -q"): … {failed}' in asked
+    assert asked.count("PASSED") < 4
+    rest = told("run the harbor tests again")
+    assert "1 failed, 58 passed" in rest  # how it ended, where nothing in it bears on the message
+    assert rest.count("PASSED") < 4
+    found = ana.search("AssertionError in test_rounding")
+    assert failed in str(found)

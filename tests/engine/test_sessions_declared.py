@@ -207,3 +207,88 @@ def test_a_long_session_is_replayed_to_its_end(memory: Memory) -> None:
     story = mine(memory).chains.replay("memory leak of the ingest worker")
     assert "outcome failure." in story
     assert "goes on after this" not in story
+
+
+def test_a_replay_tells_what_was_decided_once_and_how_it_ended(opened: OpenMemory) -> None:
+    memory = opened(policy=IN_TWOS)
+    declared(memory)
+    story = mine(memory).chains.replay("memory leak")
+    assert story.count("Decided: keep the dumps") == 1  # of two events
+    assert "Outcome: failure" in story
+    assert "Decided" not in mine(memory).chains.replay("memory leak", policy="seed-004")
+
+
+def test_a_question_for_what_was_decided_is_told_it(opened: OpenMemory) -> None:
+    memory = opened(policy=IN_TWOS)
+    held = declared(memory)
+    question = "What did we decide about the memory leak?"
+    found = mine(memory).search(question)
+    assert {hit.thread_id for hit in found.hits} == {mine(memory).threads.get(held.thread).thread.id}
+    assert "   decided: keep the dumps" in str(found).splitlines()
+    assert "**Decided:** keep the dumps" in mine(memory).retrieve(question, detail="high")
+    context = mine(memory).context(question, thread="other", at=at(3))
+    (line,) = [one for one in context.items if "keep the dumps" in one.text]
+    assert line.text == f"- {ON_LEAK}. Outcome: failure. Decided: keep the dumps."
+    assert line.thread == held.thread
+    assert line.observations
+    assert context.text.index(AGAIN[1]) < context.text.index(line.text)
+    before = mine(memory).context(question, thread="other", at=at(0.01)).text
+    assert "keep the dumps" not in before  # the session had not ended
+
+
+def test_a_decision_is_told_for_its_own_words(memory: Memory) -> None:
+    held = mine(memory).sessions.start(ON_LEAK, timestamp=at(0))
+    say(memory, held, 0, LEAK)
+    mine(memory).flush()  # it has words before anything is declared
+    mine(memory).sessions.end(held.id, key_decisions=["freeze the schema cache until July"])
+    for day in range(1, 9):
+        items = [{"content": text, "timestamp": at(24 * day)} for text in BREAD]
+        mine(memory).add(items, thread=f"b{day}")
+    mine(memory).flush()
+    question = "Do we freeze the schema cache?"
+    assert [one.thread_id for one in mine(memory).chains.sequence("freeze the schema cache")] == [
+        mine(memory).threads.get(held.thread).thread.id
+    ]
+    assert "Decided: freeze the schema cache until July." in mine(memory).context(question, at=at(300)).text
+    mine(memory).episodes.suppress(thread=held.thread)
+    assert "schema cache until" not in mine(memory).context(question, at=at(300)).text
+
+
+def test_a_decision_with_suppressed_words_is_not_told(memory: Memory) -> None:
+    declared(memory)
+    mine(memory).episodes.suppress(words="keep the")
+    question, decision = "What did we decide about the memory leak?", "keep the dumps"
+    assert mine(memory).search("ingest worker memory leak").hits
+    assert decision not in str(mine(memory).search("ingest worker memory leak"))
+    assert decision not in mine(memory).retrieve(question, detail="high")
+    assert decision not in mine(memory).context(question, thread="other", at=at(3)).text
+    assert decision not in mine(memory).chains.replay("memory leak")
+
+
+def test_what_the_session_before_decided_is_told_once(memory: Memory) -> None:
+    first = declared(memory)
+    then = mine(memory).sessions.start(ON_AGAIN, parent_episode_id=first.id, timestamp=at(5))
+    say(memory, then, 5, AGAIN[:1])
+    text = mine(memory).context("What did we decide about the leak?", thread=then.thread, at=at(5.1)).text
+    assert text.count("keep the dumps") == 1
+
+
+def test_the_topic_titles_the_thread_of_a_session_whatever_was_said_last(opened: OpenMemory) -> None:
+    memory = opened(policy=IN_TWOS, link_policy="none")
+    held = mine(memory).sessions.start(ON_LEAK, timestamp=at(0))
+    say(memory, held, 0, LEAK)
+    say(memory, held, 0.1, ("Leave it, no time today.", "Right, tomorrow then."))
+    mine(memory).sessions.end(held.id, "abandoned")
+    mine(memory).add([{"content": BREAD[0], "timestamp": at(30)}], thread="bread")
+    mine(memory).flush()
+    ana = mine(memory)
+    assert len(ana.episodes.list(thread=held.thread)) == 2
+    assert ana.threads.get(held.thread).thread.title == ON_LEAK
+    assert ON_LEAK in [thread.title for thread in ana.threads.list()]
+    assert ana.threads.get(ON_LEAK).thread.origin == held.thread
+    ana.links.add("bread", held.thread)
+    asked = ana.context("Where were we?", thread=held.thread, at=at(31), form="seed-002").text
+    assert ON_LEAK.casefold() in asked.casefold().split("previous questions")[0]
+    assert any(ON_LEAK in episode.title for episode in ana.links.episodes())
+    ana.episodes.suppress(thread=held.thread)
+    assert ON_LEAK not in [thread.title for thread in ana.threads.list()]

@@ -116,6 +116,9 @@ WRONG: Mapping[str, Wrong] = {
     ),
     "a day in words": Wrong(["usage", "--since", "yesterday"], 2, ["'yesterday' is no day", "2026-03-01"]),
     "an option without its value": Wrong(["stats", "--user"], 2, ["'--user' requires an argument"]),
+    "what is erased as an option": Wrong(
+        ["forget", "--thread", "x"], 2, ["no such option '--thread'", "`episodic forget thread`"]
+    ),
     "an option of another command": Wrong(["--limit", "3", "search", "x"], 2, ["no such option '--limit'"]),
     "an empty query": Wrong(["search", "", *ANA], 2, ["the query is empty", "ask something"]),
     "an empty message": Wrong(["add", "", *ANA], 2, ["the text is empty", "give some text"]),

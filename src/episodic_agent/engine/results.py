@@ -6,10 +6,11 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from episodic_agent.core.chains.metadata import read_metadata
 from episodic_agent.core.context.retrieved import KEY_MOMENT, heading
 from episodic_agent.core.facts.speakers import as_prompted
 from episodic_agent.core.language import excerpt, plural
-from episodic_agent.schemas import Episode, Observation
+from episodic_agent.schemas import Episode, Kind, Observation
 from episodic_agent.schemas.facts import Fact
 from episodic_agent.showing import as_card, clipped, described, visible
 
@@ -38,7 +39,8 @@ class Evidence:
 
     def quoted(self, query: str) -> str:
         """Return who said what in one line; of a long message stands what is nearest to the query."""
-        words = " ".join(excerpt(self.observation.text, query, LONGEST_QUOTE).split())
+        output = self.observation.kind is Kind.TOOL
+        words = " ".join(excerpt(self.observation.text, query, LONGEST_QUOTE, output=output).split())
         return f"{self.observation.actor}: {words}"
 
 
@@ -49,7 +51,8 @@ class Hit:
     An episode's `state` is closed, archived (its part was compacted) or, of a whole part, compacted.
 
     `score` orders the hits of one recall; `confidence` is the calibrated probability in [0, 1] that it
-    answers the query; `retrievability` is the bounded forgetting's input (FSRS-6).
+    answers the query; `retrievability` is the bounded forgetting's input (FSRS-6). `decisions` are those
+    that were declared of the session it happened in.
     """
 
     episode_id: UUID
@@ -66,6 +69,7 @@ class Hit:
     legs: Mapping[str, float] = field(default_factory=dict)
     surprise: float = 0.0
     thread_title: str = ""
+    decisions: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return described(
@@ -165,6 +169,7 @@ class Recall:
             sure = f"confidence {hit.confidence:.0%}"
             lines.append(f"{sure}: {hit.start_at:%Y-%m-%d} {clipped(hit.heading, LONGEST_QUOTE)}")
             lines += [f"   {proof.quoted(self.query)}" for proof in hit.evidence[:1]]
+            lines += [f"   decided: {'; '.join(hit.decisions)}"] if hit.decisions else []
         if not self.hits:
             lines.append(self._nothing)
         return visible("\n".join(lines))
@@ -339,4 +344,5 @@ def hit_of(
         legs=legs,
         surprise=card.surprise,
         thread_title="" if isinstance(card, Episode) else card.thread_title,
+        decisions=read_metadata(card.metadata).key_decisions if isinstance(card, Episode) else (),
     )

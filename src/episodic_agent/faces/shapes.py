@@ -16,7 +16,7 @@ from episodic_agent.core.language import excerpt, plural
 from episodic_agent.core.strength.decay import initial_strength
 from episodic_agent.engine.results import EpisodeCard, Evidence, FactHit, FullEpisode, Hit, Recall
 from episodic_agent.faces.wording import reason
-from episodic_agent.schemas import Observation, Thread
+from episodic_agent.schemas import Kind, Observation, Thread
 
 if TYPE_CHECKING:
     from episodic_agent.engine.boundary.explain import Explanation
@@ -108,7 +108,9 @@ def hit_item(hit: Hit, query: str) -> AnswerItem:
     """Show a recalled episode with the messages that prove it, of long ones what answers the query."""
     title = harmless(hit.heading)
     proofs = [proof.observation for proof in hit.evidence]
-    messages = [replace(o, text=excerpt(o.text, query, LONGEST_PROOF)) for o in proofs]
+    messages = [
+        replace(o, text=excerpt(o.text, query, LONGEST_PROOF, output=o.kind is Kind.TOOL)) for o in proofs
+    ]
     data = {
         "kind": "episode",
         "title": title,
@@ -117,6 +119,8 @@ def hit_item(hit: Hit, query: str) -> AnswerItem:
         "messages": [f"{shown_name(o.actor)}: {harmless(o.text, lines=True)}" for o in messages],
     }
     lines = [f"  {shown_name(o.actor)}: {harmless(o.text)}" for o in messages]
+    if hit.decisions:
+        lines.append(f"  decided: {harmless('; '.join(hit.decisions))}")
     return AnswerItem(
         "\n".join([f"- [{minute(hit.start_at)}] {title} (episode {hit.episode_id})", *lines]), data
     )

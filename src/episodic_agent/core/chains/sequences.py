@@ -19,7 +19,7 @@ LEAST_FETCHED: Final = 20
 LONGEST_SUMMARY: Final = 200  # characters
 UNTITLED: Final = "Untitled"
 UNDATED: Final = "unknown"
-GAP: Final = "⋮"  # stands where the episode before is not in the list
+GAP: Final = "⋮ (what it continues is not listed)"  # stands where the episode before is not in the list
 _SHORT_ID: Final = 8
 
 
@@ -151,10 +151,15 @@ def replay_text(
     episodes = "episode" if len(reported_episodes) == 1 and policy != SEED else "episodes"
     lines = [f"📜 Episode history for '{about}' ({len(reported_episodes)} {episodes}):", ""]
     listed = {one.id for one in reported_episodes}
-    for episode in reported_episodes:
+    for place, episode in enumerate(reported_episodes):
         if policy != SEED and episode.parent is not None and episode.parent not in listed:
             lines.append(GAP)
-        lines += [*_lines(episode, policy), ""]
+        lines += _lines(episode, policy)
+        decisions, following = episode.metadata.key_decisions, reported_episodes[place + 1 : place + 2]
+        # each event of a session holds what was decided in it: the last of them tells it
+        if policy != SEED and decisions and all(one.metadata.key_decisions != decisions for one in following):
+            lines.append(f"  Decided: {harmless('; '.join(decisions))}")
+        lines.append("")
     lines += story_ends(left_out, ending)
     return "\n".join(lines)
 
@@ -174,11 +179,10 @@ def _lines(episode: ReplayedEpisode, policy: str) -> list[str]:
     lines = [f"• [{day}] {harmless(episode.title) or UNTITLED}{_continues(episode, policy)}"]
     if episode.summary:
         lines.append(f"  {harmless(_begun(episode.summary, policy))}")
-    if episode.metadata.tags:
-        tags = f"  Tags: {harmless(', '.join(episode.metadata.tags))}"
-        known = policy == SEED or episode.metadata.outcome != UNKNOWN
-        lines.append(f"{tags} | Outcome: {episode.metadata.outcome}" if known else tags)
-    return lines
+    tags = [f"Tags: {harmless(', '.join(episode.metadata.tags))}"] if episode.metadata.tags else []
+    if tags if policy == SEED else episode.metadata.outcome != UNKNOWN:
+        tags.append(f"Outcome: {episode.metadata.outcome}")
+    return [*lines, f"  {' | '.join(tags)}"] if tags else lines
 
 
 def _begun(summary: str, policy: str) -> str:

@@ -47,7 +47,7 @@ class RetrievedEpisode:
     """An episode as it is told; `messages` are (who, what) in order, `score` counts in an answer only.
 
     `proofs` are the messages that made it a hit, best first, with their places in it. An `open` one has no
-    title of its own yet: it has its thread's, where that has one.
+    title of its own yet: it has its thread's, where that has one. `decisions` are those declared of it.
     """
 
     title: str
@@ -59,6 +59,7 @@ class RetrievedEpisode:
     score: float = 0.0
     proofs: Sequence[tuple[int, str, str]] = ()
     open: bool = False
+    decisions: Sequence[str] = ()
 
     @property
     def heading(self) -> str:
@@ -177,4 +178,7 @@ def _untold(episode: RetrievedEpisode, query: str) -> list[tuple[str, str]]:
 def _block(head: str, episode: RetrievedEpisode, now: datetime) -> str:
     when = f"**When:** {episode.start_at:%Y-%m-%d %H:%M} UTC ({ago(episode.end_at, now)})"
     summary = summary_beside(episode.title, episode.summary)
-    return "\n".join([head, when, *([f"**Summary:** {harmless(summary)}"] if summary else [])])
+    lines = [f"**Summary:** {harmless(summary)}"] if summary else []
+    if episode.decisions:
+        lines.append(f"**Decided:** {harmless('; '.join(episode.decisions))}")
+    return "\n".join([head, when, *lines])

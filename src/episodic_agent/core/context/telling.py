@@ -50,6 +50,7 @@ LOWER: Final = 3.0  # of it, for each e-fold of the budget: who gives more room 
 _FULL: Final = 30  # candidates of a full memory
 _BASE: Final = 800
 LEAST: Final = -9.0  # log-odds below which nothing bears on the message
+TOOL: Final = "tool"  # the speaker of what tools put out
 LONGEST: Final = 60  # tokens of one quoted text; of a longer one its best sentences stand
 _ROOMY: Final = 1.3  # a text so much longer is not cut
 _LONG_SESSION: Final = 3.0
@@ -322,7 +323,10 @@ def _trimmed(quote: QuotedText, message: str, frame: ContextPhrases) -> str:
     text = one_line(quote.text)
     size = estimate(text)
     if size > LONGEST * (_ROOMY if quote.block is not Block.SESSION else _LONG_SESSION):
-        text = excerpt(text, message, max(80, len(text) * LONGEST // size))
+        # the lines of an output are its own: on one line they are no sentences
+        output = quote.reply and quote.speaker == TOOL
+        own = quote.text if output else text
+        text = one_line(excerpt(own, message, max(80, len(text) * LONGEST // size), output=output))
     shown = _shown(text)
     return frame.session.replace("{}", shown) if shown and quote.block is Block.SESSION else shown
 
@@ -376,7 +380,8 @@ def _written(
     for block in Block:
         lines = [quote for quote in taken if quote.block is block]
         if dated or block is not Block.KNOWN:
-            lines.sort(key=lambda quote: (quote.at, quote.thread_id, quote.first_seq))
+            # what a session came to stands behind its last words
+            lines.sort(key=lambda q: (q.at, q.thread_id, q.first_seq, q.kind is LineKind.SESSION))
         if not lines:
             continue
         if rows:
@@ -401,7 +406,7 @@ def _paired(lines: Sequence[QuotedText]) -> list[QuotedText]:
     for quote in lines:
         if quote.answers in spots:
             continue  # stands with what it answers
-        end = concluded.get(quote.spot)
+        end = None if quote.kind is LineKind.SESSION else concluded.get(quote.spot)
         if end is not None:
             result.append(_answer(replace(quote, text=f"{_speaker(quote)}{quote.text}"), end))
             answered = True

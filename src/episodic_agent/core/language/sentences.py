@@ -1,8 +1,10 @@
 """Sentences, with the rule-based `sentencex` segmenter."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from math import log
 from typing import Final
 
 from episodic_agent.core.language.scripts import script
@@ -18,6 +20,12 @@ _BEFORE_ORDINAL: Final = re.compile(
     r"|ihr(?:e[rmns]?)?|unser(?:e[rmns]?)?|bis|ab|seit) \d{1,2}\.\s*$"
 )
 _LOOKED_AT: Final = 1_000_000  # characters of a text an excerpt is taken from: a third of a second
+
+_CALL: Final = re.compile(r"called [^\s(]+\(.*?\):\s")  # as an observation begins that tells of one
+_PIECE: Final = re.compile(r"[^\n]{1,160}(?:\s|$)|[^\n]{1,160}")  # a line, or of a long one a part
+_BEARS: Final = 0.5  # weight of the shared terms from which a line bears on a query
+_BESIDE: Final = 3  # lines that follow one that bears, as details do
+_LEAST: Final = 24  # characters of an output beside its call
 
 _BY_SCRIPT: Final = {
     "latin": "en",
@@ -100,16 +108,19 @@ def _segmenter() -> "Callable[[str, str], Iterable[str]]":
     return cut
 
 
-def excerpt(text: str, query: str, limit: int) -> str:
+def excerpt(text: str, query: str, limit: int, *, output: bool = False) -> str:
     """Return the part of a text, at most `limit` characters long, that holds most of a query's terms.
 
-    It begins with a sentence; "…" stands where something is left out. Of equal parts the first is taken.
+    It begins with a sentence; "…" stands where something is left out. Of equal parts the first is taken. Of a
+    tool's `output`, as which a text that begins with a call is read anyway, see `output_excerpt`.
 
     >>> excerpt("We talked for long. The clutch costs 900 euros. So be it.", "what does the clutch cost", 32)
     '… The clutch costs 900 euros. …'
     """
     if len(text) <= limit:
         return text
+    if output or _CALL.match(text):
+        return output_excerpt(text, query, limit)
     terms, parts = set(tokens(query)), sentences(text[:_LOOKED_AT])
     meeting = [len(terms.intersection(tokens(part))) for part in parts]
     first = meeting.index(max(meeting)) if parts else 0
@@ -120,3 +131,54 @@ def excerpt(text: str, query: str, limit: int) -> str:
             break
         shown = f"{shown} {part}".strip()
     return f"{'… ' if first else ''}{shown[:room].rstrip()} …"
+
+
+def output_excerpt(text: str, query: str, limit: int) -> str:
+    r"""Return the call of a tool and the lines of its output that are nearest to a query by rare terms.
+
+    What stands in nearly every line tells none from another. Where none bears on the query the last ones
+    stand, and fewer: there an output says what came of it.
+
+    >>> log = "called sh(command=\"t\"): " + "\n".join(f"t{n} passed" for n in range(40)) + "\nt9 failed\nbye"
+    >>> output_excerpt(log, "what failed?", 64), output_excerpt(log, "bread", 64)
+    ('called sh(command="t"): … t9 failed bye', 'called sh(command="t"): … t39 passed t9 failed bye')
+    """
+    call = _CALL.match(text)
+    head = "" if call is None else call.group().strip()
+    if len(head) > limit // 2:
+        head = head[: limit // 2 - 1].rstrip() + "…"
+    body = text[call.end() if call else 0 :][-_LOOKED_AT:]
+    lines = [piece for match in _PIECE.finditer(body) if (piece := match.group().strip())]
+    room = max(_LEAST, limit - len(head) - 5)
+    weights = _line_weights(lines, frozenset(tokens(query)))
+    best = max(range(len(lines)), key=lambda place: (weights[place], place), default=0)
+    bearing = [weight >= _BEARS for weight in weights]
+    if not any(bearing):
+        best, room, bearing = len(lines) - 1, max(_LEAST, room // 3), [True] * len(lines)
+    first, last = _around(lines, best, room, bearing)
+    shown = " ".join(lines[first : last + 1])[:room].rstrip()
+    before, after = "… " if first else "", " …" if last < len(lines) - 1 else ""
+    return f"{head} {before}{shown}{after}".strip()
+
+
+def _line_weights(lines: Sequence[str], terms: frozenset[str]) -> list[float]:
+    """Return how much of a query each line holds: its terms, by how few lines hold them."""
+    shared = [terms.intersection(tokens(line)) for line in lines]
+    counts = Counter(term for held in shared for term in held)
+    rarity = {term: log((1 + len(lines)) / (1 + count)) for term, count in counts.items()}
+    return [round(sum(rarity[term] for term in sorted(held)), 6) for held in shared]
+
+
+def _around(lines: Sequence[str], best: int, room: int, bearing: Sequence[bool]) -> tuple[int, int]:
+    """Return the first and last place of a run of lines: the best, what follows it, what bears before it."""
+    first = last = best
+    size = len(lines[best]) if lines else 0
+    beside = 0
+    while last + 1 < len(lines) and beside < _BESIDE and size + 1 + len(lines[last + 1]) <= room:
+        last += 1
+        beside = 0 if bearing[last] else beside + 1
+        size += 1 + len(lines[last])
+    while first > 0 and bearing[first - 1] and size + 1 + len(lines[first - 1]) <= room:
+        first -= 1
+        size += 1 + len(lines[first])
+    return first, last

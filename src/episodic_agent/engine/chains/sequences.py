@@ -6,7 +6,7 @@ it every first hit has nearly the most there is.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -383,12 +383,17 @@ def _sequenced(
                 relevance=relevance.get(episode.id, 0.0),
                 parent_episode_id=None if parent is None else parent.id,
                 parent_title=title,
-                metadata=read_metadata(episode.metadata)
-                if episode.encoding_version
-                else declared(tx, episode),
+                metadata=_metadata(tx, visibility, episode),
             )
         )
     return answer
+
+
+def _metadata(tx: Transaction, visibility: Visibility, episode: Episode) -> Metadata:
+    """Return what is known of an episode; until it has words, what was declared of its session."""
+    if not episode.encoding_version:
+        episode = visibility.worded(replace(episode, metadata=declared(tx, episode).as_json()))
+    return read_metadata(episode.metadata)
 
 
 def _called(tx: Transaction, visibility: Visibility, parent: Episode) -> str:

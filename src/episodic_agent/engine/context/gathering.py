@@ -26,7 +26,7 @@ from episodic_agent.core.context.relevance import (
     relevances,
     statement_worth,
 )
-from episodic_agent.core.context.telling import Block, QuotedText, Spot
+from episodic_agent.core.context.telling import TOOL, Block, QuotedText, Spot
 from episodic_agent.core.echo import is_echo, own_words
 from episodic_agent.core.episodes.languages import content_terms
 from episodic_agent.core.facts.stating import STATEMENTS, lasting
@@ -56,7 +56,6 @@ NEWEST: Final = 4  # threads that were active last, and
 OF_EACH: Final = 24  # so many of their last messages: what is not said again is often just there
 PAUSE: Final = timedelta(minutes=30)  # begins a new sitting inside one thread
 ASSISTANT: Final = "assistant"
-TOOL: Final = "tool"
 AGENT: Final = "agent"
 SEVERAL: Final = 2  # people, of whom each is named
 _SKIPS: Final = 24  # messages between two candidates of one sitting

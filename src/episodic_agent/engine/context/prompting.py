@@ -15,7 +15,7 @@ from episodic_agent.core import recall as ranking
 from episodic_agent.core.chains.metadata import read_metadata
 from episodic_agent.core.chains.outcomes import UNKNOWN
 from episodic_agent.core.context import Basis, LineKind
-from episodic_agent.core.context.frames import frame_for
+from episodic_agent.core.context.frames import ContextPhrases, frame_for
 from episodic_agent.core.context.quoting import as_sentence
 from episodic_agent.core.context.relevance import RIVALS
 from episodic_agent.core.context.telling import LONGEST, SHARES, Block, Continued, QuotedText, Spot, tell
@@ -32,6 +32,7 @@ from episodic_agent.core.skills.requests import fit
 from episodic_agent.core.threads import is_reply
 from episodic_agent.engine.chains.ancestry import parents_above
 from episodic_agent.engine.context.correcting import with_corrections
+from episodic_agent.engine.context.declaring import came_to, decided
 from episodic_agent.engine.context.gathering import (
     SEVERAL,
     Situation,
@@ -128,6 +129,10 @@ def prompt(
     earlier = _not_replaced(tx, current, earlier, stored, beside=policy == RIVALS)
     if policy == RIVALS:
         facts, earlier = with_corrections(tx, deps, facts, earlier, stored)
+        frame = _frame(current, deps.language)
+        for line, spoken in decided(tx, current, earlier, session, apart, visibility=visibility, frame=frame):
+            earlier.append(line)
+            proofs.append(spoken)
     skills = _skills(tx, deps, current, visibility)
     lines = [*facts, *skills, *session, *here, *earlier]
     asked = [item.text for item in current.before if not is_reply(item)]
@@ -377,12 +382,9 @@ def _session_quote(
 def _came_to(
     tx: Transaction, episode: Episode, now: Situation, language: str | None, here: Sequence[str]
 ) -> str:
-    asked = [item.text for item in now.before if not is_reply(item)]
-    frame = frame_for(now.text, asked, language)
     metadata = declared(tx, episode)
     encoded = read_metadata(episode.metadata)
     outcome = metadata.outcome if metadata.outcome != UNKNOWN else encoded.outcome
-    decided = metadata.key_decisions or encoded.key_decisions
     rest = unsaid(episode.summary, here, language)
     # all of it stands below: its title would only say so again
     title = (
@@ -390,12 +392,13 @@ def _came_to(
         if rest or not episode.summary
         else ""
     )
-    parts = [" ".join(part for part in (title, rest) if part)]
-    if outcome != UNKNOWN:
-        parts.append(frame.outcome.replace("{}", outcome) + ".")
-    if decided:
-        parts.append(frame.decided.replace("{}", "; ".join(decided)) + ".")
-    return " ".join(part for part in parts if part)
+    ending = came_to(_frame(now, language), outcome, metadata.key_decisions or encoded.key_decisions)
+    return " ".join(part for part in (title, rest, ending) if part)
+
+
+def _frame(now: Situation, language: str | None) -> ContextPhrases:
+    """Return the words around a context, in the language of the talk."""
+    return frame_for(now.text, [item.text for item in now.before if not is_reply(item)], language)
 
 
 def _known(

@@ -14,7 +14,7 @@ from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.links.joining import heir, shown
 from episodic_agent.engine.results import EpisodeCard, FullEpisode, Hit, Stats
 from episodic_agent.engine.sections.bounds import with_end
-from episodic_agent.engine.threads.session_records import topic_at
+from episodic_agent.engine.threads.session_records import SESSION, declared_title, topic_at
 from episodic_agent.engine.visibility.hidden import WIDER, Visibility
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.lazily import module
@@ -271,15 +271,18 @@ def _words_of(beginning: _Beginning) -> "wording.EpisodeText":
 def titled(tx: Transaction, threads: Sequence[Thread], now: datetime) -> list[Thread]:
     """Return threads; those that nobody gave a title are called by what was said in them last."""
     visibility = Visibility(tx, now)
-    closed: dict[UUID, list[Episode]] = {thread.id: [] for thread in threads if not thread.title}
+    untitled = [thread for thread in threads if not thread.title]
+    only = untitled[0].id if len(untitled) == 1 else None
+    framed = {one.subject for one in tx.knowledge.decisions(subject=only, type=SESSION)} if untitled else ()
+    titles = {one.id: declared_title(tx, one, visibility) for one in untitled if one.id in framed}
+    closed: dict[UUID, list[Episode]] = {one.id: [] for one in untitled if not titles.get(one.id)}
     for episode in tx.episodes.list(threads=[*closed]):
         closed[episode.thread_id].append(episode)
-    return [
-        thread
-        if thread.title
-        else replace(thread, title=_newest_words(tx, thread, closed[thread.id], visibility).title or None)
-        for thread in threads
-    ]
+    words = {
+        one.id: _newest_words(tx, one, closed[one.id], visibility) for one in untitled if one.id in closed
+    }
+    titles |= {name: text.title for name, text in words.items()}
+    return [one if one.title else replace(one, title=titles[one.id] or None) for one in threads]
 
 
 def newest_summary(tx: Transaction, thread: Thread, now: datetime) -> str:

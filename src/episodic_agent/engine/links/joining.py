@@ -14,6 +14,7 @@ from uuid import UUID
 from episodic_agent.core.identity import cross_thread_id
 from episodic_agent.core.links.grouping import Tie, Ties, groups_of, taken_by, ties_of
 from episodic_agent.core.strength.decay import initial_strength
+from episodic_agent.engine.threads.session_records import declared_title
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Encoding, Episode, EpisodeKind, Joined, Json, Link, Thread
 
@@ -209,7 +210,8 @@ def words_of(
     for thread in threads:
         worded = [e for e in closed[thread.id] if e.encoding_version and (until is None or e.end_at <= until)]
         summary = _cut(worded[-1].summary, LONGEST_SUMMARY) if worded else ""
-        result[thread.id] = (thread.title or (worded[-1].title if worded else ""), summary)
+        title = thread.title or declared_title(tx, thread)
+        result[thread.id] = (title or (worded[-1].title if worded else ""), summary)
     nameless = [thread for thread in threads if not result[thread.id][0]]
     begins = tx.observations.read([(thread.id, 0, FIRST) for thread in nameless]) if nameless else ()
     for thread, observations in zip(nameless, begins, strict=True):

@@ -85,4 +85,5 @@ def _retrieved(hit: Hit, content: FullEpisode | None) -> RetrievedEpisode:
         hit.score,
         [(one.observation.seq, one.observation.actor, one.observation.text) for one in hit.evidence],
         hit.state == "open",
+        hit.decisions,
     )

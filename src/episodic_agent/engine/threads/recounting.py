@@ -21,6 +21,7 @@ from episodic_agent.core.identity import episode_id
 from episodic_agent.core.language.mentions import mentions
 from episodic_agent.core.strength.decay import retrievability
 from episodic_agent.core.threads.turns import Pair, Turn, pairs, turns
+from episodic_agent.engine.threads.session_records import declared_title
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import OBSERVATIONS, Transaction, ref_of
 from episodic_agent.schemas import Episode, Json, Observation, Thread, Vector
@@ -218,7 +219,8 @@ class _RecountedThread:
         """Return title and summary: those given or encoded, else the thread's last words in short."""
         summary = self._summary(owners) if with_summary else ""
         newest = self.newest(owners)
-        title = self._thread.title or ("" if newest is None else _topic(newest.title, newest.metadata))
+        title = self._thread.title or declared_title(self._tx, self._thread, self._asking.visibility)
+        title = title or ("" if newest is None else _topic(newest.title, newest.metadata))
         if not self.recent or (title and (summary or not with_summary)):
             return EpisodeText(title, summary, {})
         # what is said since the last closed episode has no words of its own yet

@@ -15,8 +15,9 @@ from episodic_agent.core.chains import Metadata, SuppliedMetadata, capped
 from episodic_agent.core.chains.metadata import NOTHING
 from episodic_agent.core.identity import decision_id
 from episodic_agent.engine.scoped import stored_decision
+from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import Transaction
-from episodic_agent.schemas import Decision, Episode, Json, Section
+from episodic_agent.schemas import Decision, Episode, Json, Section, Thread
 
 SESSION: Final = "session"  # the decision's type, and what its part is opened for
 CALLER: Final = "caller"  # who decided
@@ -170,6 +171,23 @@ def topic_at(tx: Transaction, thread_id: UUID, seq: int) -> str:
         return ""
     facts = facts_of(tx, opened.episode_id)
     return "" if facts is None else facts.topic
+
+
+def declared_title(tx: Transaction, thread: Thread, visibility: Visibility | None = None) -> str:
+    """Return the topic of the session that a thread is in at its end, or was opened for; "" where none is.
+
+    What was declared beats what was read, whatever was said last. Nothing is told of a hidden session.
+    """
+    ends = (tx.threads.section(thread.id), tx.threads.section(thread.id, 0))
+    sessions = [None if section is None else session_at(tx, section) for section in ends]
+    own = [facts for facts in sessions[1:] if facts is not None and facts.own_thread]
+    facts = next((facts for facts in (sessions[0], *own) if facts is not None), None)
+    if facts is None or not facts.topic or visibility is None or not visibility.drawn:
+        return "" if facts is None else facts.topic
+    episode = tx.episodes.get(facts.episode_id)
+    hidden = episode is None or visibility.holds(facts.topic) or visibility.why_episode(episode)
+    gone = episode is None or (episode.title and not visibility.worded(episode).title)
+    return "" if hidden or gone else facts.topic
 
 
 def declared(tx: Transaction, episode: Episode) -> Metadata:

@@ -35,7 +35,7 @@ from episodic_agent.engine.chains.ancestry import OFF, parents_above
 from episodic_agent.engine.chains.job import Chainer
 from episodic_agent.engine.chains.verbs import keep_above
 from episodic_agent.engine.deps import Deps
-from episodic_agent.engine.episodes.encoding import ask_again
+from episodic_agent.engine.episodes.encoding import ask_again, posting_of
 from episodic_agent.engine.episodes.wording import LATER, REFUSED
 from episodic_agent.engine.jobs.kinds import CHAIN
 from episodic_agent.engine.jobs.retrying import until_unopposed
@@ -51,7 +51,7 @@ from episodic_agent.engine.threads.session_records import (
     together,
 )
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
-from episodic_agent.protocols import Transaction, ref_of
+from episodic_agent.protocols import EPISODES, Transaction, ref_of
 from episodic_agent.schemas import (
     Encoding,
     Episode,
@@ -255,7 +255,7 @@ class Sessions:
             over = known if known.ended_at is not None else self._over(tx, known, now)
             if over != facts:
                 tx.knowledge.decide(record_of(over), amend=True)
-                _tell(tx, over, now)
+                _tell(tx, over, now, self._deps.language)
             return identity
 
     def _over(self, tx: Transaction, facts: SessionFacts, now: datetime) -> SessionFacts:
@@ -343,7 +343,7 @@ def known_session(tx: Transaction, identity: UUID) -> SessionFacts:
     raise NotFound(f"no session {identity} in this memory; `episodic session list` shows those there are")
 
 
-def _tell(tx: Transaction, facts: SessionFacts, now: datetime) -> None:
+def _tell(tx: Transaction, facts: SessionFacts, now: datetime, language: str | None) -> None:
     """Let what the caller said at the end stand in the words of a session and of all that happened in it.
 
     What has no words yet gets them with it.
@@ -362,10 +362,12 @@ def _tell(tx: Transaction, facts: SessionFacts, now: datetime) -> None:
     values = tx.episodes.get([part.episode_id for part in own]).values()
     for episode in (*values, *events):
         if episode.encoding_version:
-            _declare(tx, facts, episode, now)
+            _declare(tx, facts, episode, now, language)
 
 
-def _declare(tx: Transaction, facts: SessionFacts, episode: Episode, now: datetime) -> None:
+def _declare(
+    tx: Transaction, facts: SessionFacts, episode: Episode, now: datetime, language: str | None
+) -> None:
     known, metadata = read_metadata(episode.metadata), facts.supplied
     now_known = replace(
         known,
@@ -379,6 +381,10 @@ def _declare(tx: Transaction, facts: SessionFacts, episode: Episode, now: dateti
     version, about = episode.encoding_version + 1, {**episode.metadata, **now_known.as_json()}
     by = episode.encoded_by or BY_CALLER
     tx.episodes.put(Encoding(episode.id, version, episode.title, episode.summary, about, by, now))
+    if episode.kind is EpisodeKind.EVENT:  # it is found by what is declared now, too
+        ref = ref_of(tx.threads.number(episode.thread_id), episode.first_seq)
+        postings = [posting_of(ref, episode.title, episode.summary, facts, language)]
+        tx.index.put_postings(EPISODES, postings)
     if episode.kind is EpisodeKind.EVENT and REFUSED in about:  # a model is asked again for these words
         ask_again(tx, [replace(episode, encoding_version=version)], now, after=LATER)
 

@@ -125,7 +125,7 @@ class ThreadRoom(RoomOf):
     def list(self, *, limit: int | None = None) -> Sequence[Thread]:
         """Return the threads by last activity, newest first; the first `limit` of them.
 
-        What nobody gave a title is called by its newest episode, or by what was said so far.
+        What nobody gave a title is called by its session's topic, by its newest episode, or by what was said.
         """
         most = None if limit is None else counted("limit", limit, 0)
         with self._at.read() as tx:

@@ -20,7 +20,7 @@ from episodic_agent.engine.arguments import (
     MOST_OBSERVATIONS,
     Form,
 )
-from episodic_agent.engine.results import NO_EPISODE, NOTHING, EpisodeCard, Recall
+from episodic_agent.engine.results import NO_EPISODE, NOTHING, EpisodeCard, Hit, Recall
 from episodic_agent.faces import wording
 from episodic_agent.faces.cli.app import (
     ID,
@@ -222,11 +222,19 @@ def render_recall(recall: Recall, owner: str, *, explain: bool = False) -> None:
                 style="dim",
             )
         )
-        for evidence in hit.evidence:
-            line = wording.quoted(evidence.quoted(recall.query), evidence.observation.actor, owner)
-            console.print(Text(f"   {line}"))
-            if explain:
-                console.print(Text("      " + _legs(evidence.legs), style="dim"))
+        _render_proofs(hit, recall.query, owner, explain=explain)
+
+
+def _render_proofs(hit: Hit, query: str, owner: str, *, explain: bool) -> None:
+    """Print the messages that prove a hit, and what was decided in its session."""
+    console = out()
+    for evidence in hit.evidence:
+        line = wording.quoted(evidence.quoted(query), evidence.observation.actor, owner)
+        console.print(Text(f"   {line}"))
+        if explain:
+            console.print(Text("      " + _legs(evidence.legs), style="dim"))
+    if hit.decisions:
+        console.print(Text(f"   decided: {'; '.join(hit.decisions)}"))
 
 
 def _legs(legs: Any) -> str:

@@ -257,7 +257,19 @@ def _print_plan(releaseds: Sequence[LetGo]) -> None:
         say("an archived episode keeps all, its facts too; erasing takes the messages they rest on")
 
 
-@click.group()
+class Erasing(click.Group):
+    """A group whose commands are what is erased: `--thread X` is meant for `thread X`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Name the command where it is given as an option; nothing is erased on a guess."""
+        name = args[0].partition("=")[0].removeprefix("--") if args else ""
+        if name in self.commands and args[0].startswith("--"):
+            hint = f"no such option '--{name}'; `episodic forget {name}` erases by {name}"
+            raise click.UsageError(hint, ctx)
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=Erasing)
 def forget() -> None:
     """Erase for good; what was made of it is made again without it."""
 
