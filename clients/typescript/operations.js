@@ -295,6 +295,7 @@ export default {
     "at",
     "known_by",
     "history",
+    "project",
     "limit",
     "cursor",
     "as_of"

@@ -282,6 +282,18 @@ def test_a_prompt_is_told_of_its_project_and_of_what_is_of_none(run: Run, hook: 
     assert told("/home/ana/shop", "thanks, that is all") == told("/home/ana/shop", "Danke!") == ""
 
 
+def test_how_to_answer_is_told_in_every_project_and_the_rules_of_one_in_it_alone(
+    hook: Hook, tmp_path: Path
+) -> None:
+    asked = recorded("claude-code", tmp_path)[1]
+    hook(asked | {"prompt": "please always answer short, no bullet lists"})
+    hook(asked | {"session_id": "b", "prompt": "no pip in this repo please, we use uv for everything"})
+    question = {"session_id": "c", "prompt": "Run the tests please"}
+    own, other = (hook(asked | question | {"cwd": f"/home/ana/{name}"}).out for name in ("shop", "blog"))
+    assert ("always answer short" in own, "no pip" in own) == (True, True)
+    assert ("always answer short" in other, "no pip" in other) == (True, False)
+
+
 def test_no_full_stop_follows_a_title_that_a_mark_ends(run: Run, hook: Hook) -> None:
     event = {"session_id": "a", "cwd": "/home/ana/shop"}
     for session, prompt in enumerate(

@@ -20,7 +20,8 @@ class Filter:
     `thread` is a name or an id; `channel` leaves the threads that something came to by it; `since` and
     `until` bound the time at which it was said (`since <= time < until`), `place` where. `where` is what
     episodes are about, as in `tool=bash tag=memory,leak` (docs/chains.md): only closed ones are about
-    something. `category` is one of facts.
+    something. `category` is one of facts. `project` is a folder, and leaves out what came by that of
+    another project, unless `thread` or `channel` names where to look.
 
     >>> Filter(thread="work", since="2026-03-01").thread
     'work'
@@ -33,6 +34,7 @@ class Filter:
     place: str | None = None
     where: Where = None
     category: str | None = None
+    project: str | None = None
 
     def __repr__(self) -> str:
         parts = [f"{one.name}={getattr(self, one.name)!r}" for one in fields(self)]
@@ -49,9 +51,10 @@ class Narrowed(TypedDict, total=False):
     place: str | None
     where: str | Sequence[str] | None
     category: str | None
+    project: str | None
 
 
-NAMES = ("thread", "channel", "place")
+NAMES = ("thread", "channel", "place", "project")
 ALL = tuple(field.name for field in fields(Filter))
 
 

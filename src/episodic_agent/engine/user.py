@@ -290,12 +290,15 @@ class UserMemory:
         at: "str | float | datetime | None" = None,
         max_tokens: int = MAX_TOKENS,
         form: Form = "default",
+        project: str | None = None,
     ) -> "assembling.ThreadContext":
         """Return what the next prompt should be told of the past, before or after the message was added.
 
         Standing wishes and facts that bear on it, the session before, this conversation, and what was said
         earlier that it needs, within the budget. `thread`, `channel` and `at` are those the message is added
-        with. `form="seed-002"` tells of threads and their last questions as the founding document does.
+        with. `project` is a folder: nothing said in other projects is told, but how to answer and what was
+        linked by hand. Without it that is the channel, or the thread's, if it is one. `form="seed-002"` tells
+        of threads and their last questions as the founding document does.
         Stores nothing. What nobody knows yet, a user or a thread that the message would begin, has no past
         and is no error. Raises InvalidInput for an empty message, a time that cannot be read, a budget below
         1 or an unknown form.
@@ -309,6 +312,7 @@ class UserMemory:
             max_tokens=max_tokens,
             largest=largest,
             form=form,
+            project=project,
         )
         return assembling.context_of(
             self._works.contexts, self._deps, self._at.scope, request, as_of=self._as_of

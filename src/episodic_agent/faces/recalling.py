@@ -1,14 +1,11 @@
 """What of the past bears on a message, for a prompt that already holds the conversation it is in."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final
 
 from episodic_agent.core.echo import marked
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.schemas.contexts import LineKind
-
-if TYPE_CHECKING:
-    from episodic_agent.engine.context.assembling import ContextLine
 
 MAX_TOKENS: Final = 800  # of what is recalled for one prompt, unless the caller says otherwise
 # the last messages of the thread itself, and the line that says what it goes on from
@@ -21,17 +18,17 @@ def recalled(
     *,
     thread: str | None = None,
     max_tokens: int = MAX_TOKENS,
-    keeps: "Callable[[ContextLine], bool]" = lambda line: True,
+    project: str | None = None,
 ) -> str:
     """Return what of the past bears on a message, between marks; "" where nothing does.
 
-    The last messages of the thread itself are left out: the framework has them in its prompt. So is what
-    `keeps` does not keep.
+    The last messages of the thread itself are left out: the framework has them in its prompt. So is what was
+    said in other projects than a folder.
     """
     if not message.strip():
         return ""
-    context = memory.context(message, thread=thread, max_tokens=max_tokens)
-    telling = {item.line for item in context.items if item.kind not in _IN_PROMPT and keeps(item)}
+    context = memory.context(message, thread=thread, max_tokens=max_tokens, project=project or None)
+    telling = {item.line for item in context.items if item.kind not in _IN_PROMPT}
     others = {item.line for item in context.items} - telling
     blocks = list(_blocks(context.text.split("\n"), telling, others))
     return marked("\n\n".join(blocks)) if blocks else ""

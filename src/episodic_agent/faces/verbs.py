@@ -69,7 +69,7 @@ def _erase(path: str, **more: Any) -> VerbRoute:
     return VerbRoute("DELETE", path, "erase", Role.ADMIN, without=("sweep", *taken), **more)
 
 
-_EVERY: Final = ("thread", "channel", "since", "until", "place", "where", "category")
+_EVERY: Final = ("thread", "channel", "since", "until", "place", "where", "category", "project")
 _TIMES: Final = ("since", "until")
 _ID: Final = "01890000-0000-7000-8000-000000000000"
 _AN_EPISODE: Final = "/episodes/{episode_id}"
@@ -81,7 +81,7 @@ OF_USER: Final = (
     _ask("/recall", "search", narrow=_EVERY, detailed=True, name="recall", example={"query": "Lisbon"}),
     _ask("/retrieve", "retrieve", narrow=_EVERY, example={"query": "where is Ana moving?", "detail": "low"}),
     # --- episodes ---
-    _read("/episodes", "episodes.list", narrow=_EVERY[:-1], newest_first=True),
+    _read("/episodes", "episodes.list", narrow=_EVERY[:-2], newest_first=True),
     _read("/episodes/recent", "episodes.recent"),
     _read("/episodes/pinned", "episodes.pinned"),
     _read("/episodes/suppressed", "episodes.suppressed"),

@@ -39,10 +39,25 @@ def channel_name(channel: str | None) -> str:
 def projects_of(channels: Iterable[str]) -> frozenset[str]:
     """Return the projects that channels declare: a channel that is a folder is one.
 
-    >>> sorted(projects_of(["sms", "/home/ana/Shop"]))
+    >>> sorted(projects_of(["sms", "/home/ana/Shop", "/home/ana/shop/"]))
     ['/home/ana/shop']
     """
-    return frozenset(channel_name(one) for one in channels if os.path.isabs(one.strip()))
+    folders = (channel_name(one) for one in channels)
+    return frozenset(os.path.normpath(one) for one in folders if os.path.isabs(one))
+
+
+def project_called(folder: str | None) -> frozenset[str]:
+    """Return the project that a caller names by its folder, none where they name none.
+
+    Raises InvalidInput for what is no folder from the root on: it would leave nothing out, and say nothing.
+
+    >>> sorted(project_called("/home/ana/shop/")), sorted(project_called(None))
+    (['/home/ana/shop'], [])
+    """
+    projects = projects_of([folder or ""])
+    if folder is not None and folder.strip() and not projects:
+        raise InvalidInput(f"a project is named by its folder, as in /home/ana/shop, not {folder!r}")
+    return projects
 
 
 def are_apart(projects: frozenset[str], others: frozenset[str]) -> bool:

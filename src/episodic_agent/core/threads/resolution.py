@@ -6,7 +6,8 @@
    On an explicit channel, neither means a new thread, unless nobody picks threads there: the last thread of
    the channel was never named, the agent has answered in it, and no longer silence than the timeout has
    passed. Such a thread of another channel is gone on with by a message that means nothing alone.
-3. On an implicit channel the current thread is the user's most recently active one, on whatever channel.
+3. On an implicit channel the current thread is the user's most recently active one, on whatever channel; but
+   what comes by a folder, a project, goes on with no thread of another project.
 4. A silence longer than the timeout closes it and opens another; exactly the timeout does not.
 
 Time here is event time, so what counts is when something was said, not when it arrived. An arrival older
@@ -19,7 +20,7 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from episodic_agent.core.threads.channels import Channels, channel_name
+from episodic_agent.core.threads.channels import Channels, are_apart, channel_name, projects_of
 from episodic_agent.core.threads.records import (
     CLOSED,
     INACTIVITY,
@@ -56,6 +57,9 @@ def resolve(
     known = list(threads)
     if arriving.thread is not None:
         return _named(arriving, known)
+    own = projects_of([arriving.channel or ""])
+    # what comes from the folder of a project goes on with no talk of another: their rules would be mixed up
+    known = [thread for thread in known if not (own and are_apart(projects_of(thread.channels), own))]
     chosen = selected(known, arriving, user_id, channels)
     if chosen is not None:
         timeout = channels.silence(user_id, arriving.channel, chosen.timeout)

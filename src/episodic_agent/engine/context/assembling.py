@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 from uuid import UUID
 
-from episodic_agent.core.context import ContextItem, LineKind, Linked, assemble
+from episodic_agent.core.context import Basis, ContextItem, LineKind, Linked, assemble
 from episodic_agent.core.context.relevance import FIRST, RIVALS
 from episodic_agent.core.ingest import Item, read_item, read_time
 from episodic_agent.core.language import plural
@@ -18,11 +18,13 @@ from episodic_agent.core.language.windows import windows
 from episodic_agent.core.links.outcomes import reminds
 from episodic_agent.core.prompts import thread_link
 from episodic_agent.core.threads import is_reply
+from episodic_agent.core.threads.channels import are_apart, project_called, projects_of
 from episodic_agent.engine.arguments import FORMS, LATER, Form, name_or_none
 from episodic_agent.engine.context.gathering import situation, with_time
 from episodic_agent.engine.context.prompting import prompt, source_of
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.links.linked import Near, NearThread, chosen, links_of, on_both_sides
+from episodic_agent.engine.recall.projects import NO_OTHERS, OtherProjects, others
 from episodic_agent.engine.scoped import named_thread
 from episodic_agent.engine.threads.recounting import (
     Asking,
@@ -125,6 +127,7 @@ class ContextRequest:
     thread: str | None
     max_tokens: int
     form: Form = "default"
+    projects: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +135,7 @@ class _Current:
     """The message's thread: `before` is the seq from which on nothing counts, `at` when it was said.
 
     That is the message's own where it is stored, and that of what was said after it where its caller dated
-    it; `past` tells that something was.
+    it; `past` tells that something was. `others` is what is of other projects.
     """
 
     thread: Thread | None
@@ -141,6 +144,7 @@ class _Current:
     before: int | None = None
     notes: tuple[str, ...] = ()
     past: bool = False
+    others: OtherProjects = NO_OTHERS
 
 
 class Contexts:
@@ -171,6 +175,7 @@ class Contexts:
             current = self._current(tx, request)
             deps = self._deps
             visibility = Visibility(tx, max(current.at, deps.clock()))
+            current = replace(current, others=_others(tx, request, current))
             asking = Asking(
                 vector,
                 current.at,
@@ -214,6 +219,8 @@ class Contexts:
             placement = Placement(tx, channels, [(message, at)], {}, hold=False)
             placed = placement.take(_TRIAL, message, at)
             thread = _begun_by(tx, message) if placed.resolution.new else tx.threads.get(placed.thread)
+            if thread is not None and are_apart(projects_of(thread.channels), request.projects):
+                thread = None  # what runs is of another project: the message is not said into it
         else:
             thread = named_thread(tx, request.thread)
             if thread is None:
@@ -237,7 +244,7 @@ class Contexts:
         own = None if thread is None else recount(tx, thread, asking, before=current.before)
         near = self._near(tx, request, current, asking)
         linked = [(one, recount(tx, one.thread, asking)) for one in near]
-        recent = [] if current.explicit or near else _recent(tx, thread, asking)
+        recent = [] if current.explicit or near else _recent(tx, thread, asking, current.others)
         if asking.visibility is not None and asking.visibility.drawn:
             own = own if own is not None and own.names else None
             linked = [(one, told) for one, told in linked if told.names]
@@ -273,6 +280,7 @@ class Contexts:
     ) -> ThreadContext:
         """Return the default form: what is known, this conversation, and what was said earlier."""
         thread, text = current.thread, request.message.text
+        near = self._near(tx, request, current, asking)
         into = situation(
             tx,
             text,
@@ -283,6 +291,7 @@ class Contexts:
             visibility=visibility,
             until=request.at,
             past=current.past,
+            others=current.others.but((one.thread.id for one in near), tx),
         )
         if request.form != FIRST:
             into = with_time(tx, self._deps, into, visibility)
@@ -290,7 +299,7 @@ class Contexts:
             tx,
             self._deps,
             current=into,
-            near=self._near(tx, request, current, asking),
+            near=near,
             explicit=current.explicit,
             max_tokens=request.max_tokens,
             visibility=visibility,
@@ -334,6 +343,9 @@ class Contexts:
         else:
             direct = []
         near = chosen(tx, direct, own, explicit=current.explicit, most=MOST_LINKED)
+        # what was linked by hand is meant, whatever project it is of
+        elsewhere = current.others.threads
+        near = [one for one in near if one.basis is not Basis.CONTINUITY or one.thread.id not in elsewhere]
         until = request.at
         return near if until is None else [one for one in near if one.thread.created_at <= until]
 
@@ -347,6 +359,7 @@ def read_request(
     max_tokens: int,
     largest: int,
     form: str = "default",
+    project: str | None = None,
 ) -> ContextRequest:
     """Read what a context is asked for with; InvalidInput for what cannot be read."""
     if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 1:
@@ -360,7 +373,8 @@ def read_request(
     moment = None if at is None else read_time(at).lived
     item = read_item(message, channel=name_or_none("channel", channel), largest=largest)
     requested_form = next(one for one in FORMS if one == form)
-    return ContextRequest(item, moment, name_or_none("thread", thread), max_tokens, requested_form)
+    projects = project_called(name_or_none("project", project)) or projects_of([item.channel or ""])
+    return ContextRequest(item, moment, name_or_none("thread", thread), max_tokens, requested_form, projects)
 
 
 def context_of(
@@ -398,11 +412,25 @@ def _last(tx: Transaction, thread: Thread, end: int | None = None) -> Observatio
     return observations[-1] if observations else None
 
 
-def _recent(tx: Transaction, current: Thread | None, asking: Asking) -> list[Recounted]:
+def _others(tx: Transaction, request: ContextRequest, current: _Current) -> OtherProjects:
+    """Return what is of other projects than the message: by its own channel, else by that of its thread."""
+    thread = current.thread
+    if thread is None:
+        return others(tx, request.projects)
+    return others(tx, request.projects or projects_of(thread.channels), but=[thread.id])
+
+
+def _recent(
+    tx: Transaction, current: Thread | None, asking: Asking, others: OtherProjects
+) -> list[Recounted]:
     """Return the other threads of the last day that nobody denied, the most recently active first."""
     own = None if current is None else current.id
-    apart = set() if own is None else {own, *on_both_sides(tx, own)}
-    threads = [t for t in tx.threads.list(begun=asking.at, limit=_LOOKED_AT) if t.id not in apart]
+    apart = set(others.threads) if own is None else {own, *on_both_sides(tx, own), *others.threads}
+    threads = [
+        t
+        for t in tx.threads.list(begun=asking.at, limit=_LOOKED_AT + len(others.threads))
+        if t.id not in apart
+    ][:_LOOKED_AT]
     fresh = [t for t in threads if asking.at - t.last_activity_at <= _RECENT]
     return [mention(tx, thread, asking) for thread in fresh[:_MOST_RECENT]]
 

@@ -44,6 +44,7 @@ from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.recall.concluding import conclusions
 from episodic_agent.engine.recall.due import due_refs
 from episodic_agent.engine.recall.gathering import REACH, SearchBounds, outermost, within
+from episodic_agent.engine.recall.projects import NO_OTHERS, OtherProjects
 from episodic_agent.engine.recall.times import in_its_time, nothing_due, silence, span, zone_of_writer
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import OBSERVATIONS, Refs, Transaction, ref_of, split_ref
@@ -58,6 +59,7 @@ PAUSE: Final = timedelta(minutes=30)  # begins a new sitting inside one thread
 ASSISTANT: Final = "assistant"
 AGENT: Final = "agent"
 SEVERAL: Final = 2  # people, of whom each is named
+_AMONG_OTHERS: Final = 10  # times as many candidates are read where other projects have some of them
 _SKIPS: Final = 24  # messages between two candidates of one sitting
 _COMPARED: Final = 80  # outputs of tools, the likeliest to be told, of which one may say what another says
 _ANSWERED: Final = 16  # requests, the likeliest to be told, whose answers are looked for behind tools
@@ -76,7 +78,7 @@ class Situation:
 
     `sitting` is the part of `before` that is one stretch of talk with the message. `place` is the seq
     its part of the thread is found by: its own, or of what stands before it, -1 where nothing does; None
-    where it would stand behind the thread's last.
+    where it would stand behind the thread's last. Of `others` nothing is told.
     """
 
     text: str
@@ -89,6 +91,7 @@ class Situation:
     sitting: Sequence[Observation]
     place: int | None = None
     when: "AskedTime | None" = None
+    others: OtherProjects = NO_OTHERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +156,9 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
 
 
 def _of_before(refs: Refs, now: Situation) -> Refs:
-    """Return references without what stands behind the message in its own thread."""
+    """Return references without what stands behind the message in its thread or is of other projects."""
     keep = [split_ref(ref)[0] != now.number or split_ref(ref)[1] < now.end for ref in refs.tolist()]
-    return refs[np.array(keep, np.bool_)]
+    return now.others.without(refs[np.array(keep, np.bool_)])
 
 
 def situation(
@@ -169,13 +172,14 @@ def situation(
     visibility: Visibility,
     until: datetime | None = None,
     past: bool = False,
+    others: OtherProjects = NO_OTHERS,
 ) -> Situation:
     """Read what goes before a message in its thread: nothing that was said after `until`.
 
     `past` tells that the thread has gone on since.
     """
     if thread is None:
-        return Situation(text, vector, at, None, None, 0, (), ())
+        return Situation(text, vector, at, None, None, 0, (), (), others=others)
     number = tx.threads.number(thread.id)
     last = tx.threads.frame(thread.id).next_seq
     last = last if end is None else min(end, last)
@@ -188,7 +192,7 @@ def situation(
         first -= 1
         following = before[first].at
     place = last - 1 if past else end
-    return Situation(text, vector, at, thread, number, last, before, before[first:], place)
+    return Situation(text, vector, at, thread, number, last, before, before[first:], place, others=others)
 
 
 def gathered(
@@ -399,6 +403,7 @@ class _Legs:
     def __init__(self, tx: Transaction, deps: Deps, now: Situation, *, ordered: bool) -> None:
         self._tx = tx
         self._deps = deps
+        self._others = now.others
         last = now.sitting[-LAST:]
         self.language = deps.language
         self.terms = content_terms(now.text, self.language)
@@ -450,15 +455,22 @@ class _Legs:
     def nearest(self, vector: Floats | None) -> Refs:
         if vector is None:
             return np.zeros(0, np.int64)
-        query = vector.astype(np.float32)
-        return self._tx.index.vector_scores(OBSERVATIONS, self._deps.embedder_name, query, limit=PER_LEG)[0]
+        query, name = vector.astype(np.float32), self._deps.embedder_name
+        refs = self._tx.index.vector_scores(OBSERVATIONS, name, query, limit=self._reach(PER_LEG))[0]
+        return self._others.without(refs)[:PER_LEG]
 
     def worded(self, weights: Mapping[str, float]) -> Refs:
         if not weights:
             return np.zeros(0, np.int64)
-        return self._tx.index.text_scores(
-            OBSERVATIONS, weights, k1=K1, b=B, average_length=self._length, limit=PER_LEG
+        most = self._reach(PER_LEG)
+        refs = self._tx.index.text_scores(
+            OBSERVATIONS, weights, k1=K1, b=B, average_length=self._length, limit=most
         )[0]
+        return self._others.without(refs)[:PER_LEG]
+
+    def _reach(self, count: int) -> int:
+        """Return how many are looked at for so many: of what is of other projects none remains."""
+        return count * _AMONG_OTHERS if self._others else count
 
     def outermost(self) -> Refs:
         """Return the newest (oldest) of what answers well, where a message asks for that."""
@@ -527,6 +539,7 @@ def _candidates(
 def _free(tx: Transaction, refs: Refs, now: Situation, apart: Iterable[UUID], shown: frozenset[int]) -> Refs:
     """Return references without what nothing is told of, what stands elsewhere, and the message itself."""
     numbers = {tx.threads.number(item) for item in apart}
+    refs = now.others.without(refs)
     keep = [
         ref
         for ref in refs.tolist()

@@ -6,7 +6,6 @@ Everything is read in the caller's transaction; `core/context/telling.py` choose
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from datetime import datetime
 from itertools import chain, islice
 from typing import Final
 from uuid import UUID
@@ -46,7 +45,7 @@ from episodic_agent.engine.context.passing import not_over
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.quoting import knows_meaning
 from episodic_agent.engine.links.linked import NearThread, on_both_sides
-from episodic_agent.engine.recall.facts import after_what_holds, best_facts, replaced_words
+from episodic_agent.engine.recall.facts import PER_LEG, after_what_holds, best_facts, replaced_words
 from episodic_agent.engine.threads.session_records import SessionFacts, declared, session_at
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import FACTS, Transaction, ref_of
@@ -59,6 +58,7 @@ MOST_STANDING: Final = 6  # facts told whatever is asked,
 MOST_WISHES: Final = 16  # or so many, where they are standing wishes or pinned: each counts until taken back
 MOST_FACTS: Final = 10
 _LOOKED_AT: Final = 400  # the newest facts, for those that always stand
+_BEST: Final = 60  # facts that bear on the message the likeliest
 _BEARS: Final = 0.25  # score from which a fact bears on the message
 HERE: Final = 6  # messages of this conversation, in any case
 _MOST_HERE: Final = 40  # where the budget has room for them
@@ -315,7 +315,7 @@ def _shown_turn(tx: Transaction, skill: UUID, now: Situation, visibility: Visibi
         for ref, turn in refs.items()
         if ref not in hidden
         for observation in tx.observations.read(turn.thread_id, turn.seq, turn.seq)
-        if observation.at <= now.at
+        if observation.at <= now.at and turn.thread_id not in now.others.threads
     ]
     return max(read, key=lambda item: (item.at, item.seq), default=None)
 
@@ -407,11 +407,10 @@ def _known(
     """Return standing wishes and who this is, then facts that bear on the message, and their proofs."""
     kept_facts = tx.knowledge.facts(current=True, limit=_LOOKED_AT)
     wishes = _wishes(tx, deps, kept_facts)
-    standing = _standing(tx, [kept.fact for kept in kept_facts], now.at)
+    standing = _standing(tx, [kept.fact for kept in kept_facts], now)
     if not standing and not tx.count("facts", limit=1):
         return [], []
-    query = ranking.analyse(now.text, (), now.at, language=deps.language)
-    pairs = best_facts(tx, deps, query, now.vector, limit=60, at=now.at)
+    pairs = _best(tx, deps, now)
     scores = {fact.id: score for fact, score in pairs}
     standing.sort(
         key=lambda item: (
@@ -463,11 +462,20 @@ def _known(
     return quotes, used
 
 
-def _standing(tx: Transaction, facts: Sequence[Fact], at: datetime) -> list[Fact]:
-    """Return the facts that hold and may stand before every message, whatever that is about."""
-    holding = [fact for fact in facts if fact.holds and fact.held_at(at)]
+def _best(tx: Transaction, deps: Deps, now: Situation) -> list[tuple[Fact, float]]:
+    """Return the facts that bear on a message the likeliest, none of another project, with their scores."""
+    query = ranking.analyse(now.text, (), now.at, language=deps.language)
+    pairs = best_facts(tx, deps, query, now.vector, limit=PER_LEG if now.others else _BEST, at=now.at)
+    elsewhere = now.others.hold(tx, (fact for fact, _ in pairs))
+    return [(fact, score) for fact, score in pairs if fact.id not in elsewhere][:_BEST]
+
+
+def _standing(tx: Transaction, facts: Sequence[Fact], now: Situation) -> list[Fact]:
+    """Return the facts that hold here and may stand before every message, whatever that is about."""
+    holding = [fact for fact in facts if fact.holds and fact.held_at(now.at)]
     some = [fact for fact in holding if fact.category in STANDING or fact.pinned]
-    return list(after_what_holds(tx, some, at).values())
+    elsewhere = now.others.hold(tx, some)
+    return [fact for fact in after_what_holds(tx, some, now.at).values() if fact.id not in elsewhere]
 
 
 def _wishes(tx: Transaction, deps: Deps, kept_facts: Sequence[StoredFact]) -> frozenset[UUID]:
@@ -493,6 +501,8 @@ def _proof(
     """Return the newest shown observation, said by now, that proves a fact."""
     there = [proofs[e.observation_id] for e in fact.telling if e.observation_id in proofs]
     there = [item for item in there if item.at <= now.at]
+    # a wish of another project that holds everywhere has its proof there
+    there = [item for item in there if item.thread_id not in now.others.threads] or there
     refs = {ref_of(numbers[item.thread_id], item.seq): item for item in there}
     leads = [proofs[e.observation_id] for e in fact.leads if e.observation_id in proofs]
     hidden = visibility.why([*refs, *(ref_of(numbers[item.thread_id], item.seq) for item in leads)])

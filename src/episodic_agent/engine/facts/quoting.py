@@ -27,8 +27,10 @@ from episodic_agent.core.facts.quoting import (
     quotations,
 )
 from episodic_agent.core.facts.stating import KNOWN_EMBEDDERS
+from episodic_agent.core.threads.channels import projects_of
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.writing import Vectors
+from episodic_agent.engine.recall.projects import OtherProjects, others
 from episodic_agent.protocols import FACTS, OBSERVATIONS, Transaction, ref_of
 from episodic_agent.schemas import Observation, Vector
 from episodic_agent.schemas.facts import Fact, FactCandidate, Statement, StoredFact
@@ -97,6 +99,7 @@ def weighed(tx: Transaction, deps: Deps, spoken: Sequence[Quotation], vectors: V
     identifiers = sorted({one.candidate.evidence.observation_id for one in spoken})
     stones = tx.knowledge.tombstones(identifiers)
     known_facts = _KnownFacts(tx, deps, identifiers)
+    apart = _Apart(tx, identifiers)
     placed: list[FactCandidate] = []
     fresh: list[KnownFact] = []
     for quotation in sorted(spoken, key=lambda one: one.candidate.evidence.said_at):
@@ -104,7 +107,7 @@ def weighed(tx: Transaction, deps: Deps, spoken: Sequence[Quotation], vectors: V
         mine = replace(quotation, vector=None if row is None else np.asarray(row[0]))
         if row is not None:
             mine = replace(mine, talk_vectors=_talk_vectors(tx, deps, quotation))
-        candidate = in_its_matter(mine, [*known_facts.near(mine), *fresh])
+        candidate = in_its_matter(mine, apart.without([*known_facts.near(mine), *fresh], mine))
         placed.append(candidate)
         fresh += [KnownFact(fact, mine.vector) for fact in learn((), [candidate], stones).added]
     known = tx.knowledge.facts(candidates=placed)
@@ -119,6 +122,26 @@ def _talk_vectors(tx: Transaction, deps: Deps, quotation: Quotation) -> tuple[Ve
     rows = stored_vectors(tx, deps, list(there.values()))
     texts = [line.text.strip() for line in quotation.talk]
     return tuple(rows[text] for text in texts if text in rows)
+
+
+class _Apart:
+    """What is known of other projects than those where something was said: none of it changes for that."""
+
+    def __init__(self, tx: Transaction, observations: Sequence[UUID]) -> None:
+        self._tx = tx
+        threads = {name: item.thread_id for name, item in tx.observations.get(observations).items()}
+        ids = list(set(threads.values()))
+        projects = {t.id: projects_of(t.channels) for t in tx.threads.list(ids=ids)} if ids else {}
+        self._projects = {name: projects.get(thread, frozenset()) for name, thread in threads.items()}
+        self._others: dict[frozenset[str], OtherProjects] = {}
+
+    def without(self, known: Sequence[KnownFact], quotation: Quotation) -> Sequence[KnownFact]:
+        """Return facts without those of other projects than a quotation's."""
+        own = self._projects.get(quotation.candidate.evidence.observation_id, frozenset())
+        if own not in self._others:
+            self._others[own] = others(self._tx, own)
+        elsewhere = self._others[own].hold(self._tx, (one.fact for one in known))
+        return [one for one in known if one.fact.id not in elsewhere] if elsewhere else known
 
 
 def may_tell_of_changes(

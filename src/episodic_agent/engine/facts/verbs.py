@@ -12,15 +12,17 @@ from episodic_agent.core.facts import Changes
 from episodic_agent.core.facts.slots import group_of
 from episodic_agent.core.facts.speakers import OWNER, speaker_of
 from episodic_agent.core.language import fold
-from episodic_agent.engine.arguments import FEW_FACTS, aware, clean_name, counted
+from episodic_agent.core.threads.channels import project_called
+from episodic_agent.engine.arguments import FEW_FACTS, aware, clean_name, counted, name_or_none
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.later import Later
+from episodic_agent.engine.recall.projects import others
 from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.trace.acts import acts, concerns
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Transaction, query_vector, ref_of
-from episodic_agent.schemas import Json, Observation, Scope
+from episodic_agent.schemas import Json, Observation, Scope, Vector
 from episodic_agent.schemas.facts import Category, Fact, FactEvidence, StoredFact
 from episodic_agent.showing import as_card, described
 
@@ -162,29 +164,26 @@ class FactRoom(RoomOf):
         known_by: datetime | None = None,
         history: bool = False,
         limit: int | None = None,
+        project: str | None = None,
     ) -> Sequence[FactCard]:
         """Return facts that hold: those that answer a query, best first, else the newest first.
 
         Without `limit` these are the best 20 of a query, and without one all.
         `at` is another moment of event time than now; with `known_by`, a moment of record time, what was
         believed on the evidence taken in by then; `history` shows all, over or still to come. What rests on
-        expired messages alone is not shown. Raises
-        InvalidInput for a blank query or an unknown category.
+        expired messages alone is not shown. `project`, a folder, leaves out what was said in another project
+        alone, but for how to answer (docs/coding-agents.md). Raises InvalidInput for a blank query, an
+        unknown category or what is no folder.
         """
-        requested_category, moment, told_by = (
-            _category(category),
-            aware(at) or self._deps.clock(),
-            aware(known_by),
-        )
+        requested_category, told_by = _category(category), aware(known_by)
+        moment = aware(at) or self._deps.clock()
+        own = project_called(name_or_none("project", project))
         usual = MOST if query is None else FEW_FACTS
         most = usual if limit is None else counted("limit", limit)
         scope = self._at.known()
         about = None if subject is None else _subjects(subject, scope.user_id)
         analysed = None if query is None else _analysed(query, moment, self._deps.language)
-        vector = None
-        if analysed is not None and self._deps.embedder is not None:
-            with suppress(ProviderError):  # words alone then answer
-                vector = query_vector(self._deps.embedder, analysed.dense_text)
+        vector = None if analysed is None else self._vector(analysed.dense_text)
         with self._deps.store.begin(scope, write=False) as tx:
             scores: dict[UUID, float] | None = None
             if analysed is not None:
@@ -210,8 +209,17 @@ class FactRoom(RoomOf):
         ]
         cards.sort(key=lambda card: (-card.score, -card.fact.valid_at.timestamp(), card.id))
         with self._deps.store.begin(scope, write=False) as tx:
+            elsewhere = others(tx, own).hold(tx, (card.fact for card in cards))
+            cards = [card for card in cards if card.id not in elsewhere]
             shown = _unexpired(tx, cards, most, self._deps.clock())
             return shown if history or told_by is not None else _after_what_holds(tx, shown, moment)
+
+    def _vector(self, text: str) -> Vector | None:
+        """Return the vector of what is asked; None: words alone answer."""
+        if self._deps.embedder is not None:
+            with suppress(ProviderError):
+                return query_vector(self._deps.embedder, text)
+        return None
 
     def get(self, fact_id: "UUID | str") -> FactCard:
         """Return one fact with the words that prove it.

@@ -43,6 +43,7 @@ from episodic_agent.engine.recall.facts import answering, category_of
 from episodic_agent.engine.recall.filtering import no_channel, refs_about, refs_of_channel
 from episodic_agent.engine.recall.former import BetweenEmbedders, FormerQuery
 from episodic_agent.engine.recall.gathering import DAY, Gathered, Gatherer, SearchBounds
+from episodic_agent.engine.recall.projects import others, refs_but_of
 from episodic_agent.engine.recall.times import in_its_time, nothing_due, silence, span, zone_of_writer
 from episodic_agent.engine.results import (
     DetailedRecall,
@@ -83,6 +84,7 @@ class SearchOptions:
     asking: str | None = None
     place: str | None = None
     channel: str | None = None
+    projects: frozenset[str] = frozenset()
     now: datetime | None = None
     explain: bool = False
     facts: int = FEW_FACTS
@@ -438,11 +440,15 @@ class Recaller:
 
 
 def _about(tx: Transaction, options: SearchOptions, visibility: Visibility) -> Refs | None:
-    """Return the only refs that count, by what episodes are about and by channel; None: all do."""
+    """Return the only refs that count, by what episodes are about, channel and project; None: all do."""
     about = None if options.where.empty else refs_about(tx, options.where, visibility)
-    if options.channel is None:
+    if options.channel is not None:
+        statements: Refs | None = refs_of_channel(tx, options.channel)
+    else:  # who names a thread means that one, whatever project it is of
+        projects = frozenset() if options.thread is not None else options.projects
+        statements = refs_but_of(tx, others(tx, projects))
+    if statements is None:
         return about
-    statements = refs_of_channel(tx, options.channel)
     return statements if about is None else np.intersect1d(about, statements)
 
 
@@ -570,7 +576,8 @@ def _checked(text: str, options: SearchOptions) -> str:
     category_of(options.category)
     if options.since and options.until and options.since >= options.until:
         raise InvalidInput(out_of_order(options.since, options.until))
-    filtered = options.since or options.until or options.thread or options.channel or options.place
+    since_or_until = options.since is not None or options.until is not None
+    filtered = since_or_until or options.thread or options.channel or options.place or options.projects
     if policy == SEED_003 and (filtered or not options.where.empty):
         raise InvalidInput("recall policy seed-003 knows no filters; leave them out or use `default`")
     return policy

@@ -5,6 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from episodic_agent.core.context.retrieved import Detail, RetrievedEpisode, RetrievedFact, retrieved
+from episodic_agent.core.threads.channels import project_called
 from episodic_agent.engine.arguments import aware, clean_name
 from episodic_agent.engine.filters import Filter, filter_of
 from episodic_agent.engine.recall.searching import Recaller, SearchOptions
@@ -37,6 +38,7 @@ def options_of(
         thread=filter.thread,
         asking=clean_name(asking, "asking") or None,
         channel=filter.channel,
+        projects=project_called(filter.project),
         place=filter.place,
         now=now,
         explain=explain,

@@ -22,6 +22,7 @@ from episodic_agent.faces.cli.app import (
     say,
     say_more,
 )
+from episodic_agent.faces.cli.reading import PROJECT
 from episodic_agent.schemas.facts import Category
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def _narrowed(function: Callable[..., None]) -> Callable[..., None]:
         click.option("--at", help="What held then (ISO 8601 or epoch; default: now)."),
         click.option("--subject", help="Only facts about this person."),
         click.option("--category", type=click.Choice(CATEGORIES), help="Only facts of this category."),
+        PROJECT,
     ):
         function = option(function)
     return function

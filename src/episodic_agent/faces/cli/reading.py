@@ -76,6 +76,7 @@ UNTIL = click.option("--until", help="Only what began before this time.")
 WHERE = click.option(
     "--where", multiple=True, metavar="FILTER", help="By metadata: tag=debugging, tool=bash."
 )
+PROJECT = click.option("--project", metavar="FOLDER", help="Nothing of other projects' folders.")
 POLICY = click.option("--policy", default="default", show_default=True, help="default or seed-004.")
 
 
@@ -95,6 +96,7 @@ POLICY = click.option("--policy", default="default", show_default=True, help="de
 @click.option("--asking", metavar="THREAD", help="The thread that asks: what it says next is a review.")
 @click.option("--facts", type=FACTS, default=5, show_default=True, help="Facts to return.")
 @click.option("--category", help="Only facts of this category.")
+@PROJECT
 @click.option("--explain", is_flag=True, help="Show each leg's score.")
 @click.option("--suppressed", is_flag=True, help="List what was left out too, and why.")
 @common
@@ -114,6 +116,7 @@ def search(
     asking: str | None,
     facts: int,
     category: str | None,
+    project: str | None,
     explain: bool,
     suppressed: bool,
     user: str | None,
@@ -136,6 +139,7 @@ def search(
             explain=explain,
             facts=facts,
             category=category,
+            project=project,
             suppressed=suppressed,
         )
     if as_json:
@@ -156,6 +160,7 @@ def search(
 @click.option("--where", multiple=True, metavar="FIELD=VALUE", help="Only episodes about this: tag=memory.")
 @click.option("--now", help="As if it were this time.")
 @click.option("--asking", metavar="THREAD", help="The thread that asks: what it says next is a review.")
+@PROJECT
 @common
 @past
 def retrieve(
@@ -169,6 +174,7 @@ def retrieve(
     where: tuple[str, ...],
     now: str | None,
     asking: str | None,
+    project: str | None,
     user: str | None,
     as_json: bool,
 ) -> None:
@@ -184,6 +190,7 @@ def retrieve(
             where=where,
             now=moment(now),
             asking=asking,
+            project=project,
         )
     if as_json:
         print_json({"text": text})
@@ -436,6 +443,7 @@ def export(
     "--max-tokens", type=click.IntRange(1), default=MAX_TOKENS, show_default=True, help="The text's budget."
 )
 @click.option("--form", type=click.Choice(FORMS), default=FORMS[0], show_default=True, help="How it is told.")
+@PROJECT
 @click.option("--sources", is_flag=True, help="Say on standard error where each line is from.")
 @common
 @past
@@ -447,6 +455,7 @@ def context(
     at: str | None,
     max_tokens: int,
     form: Form,
+    project: str | None,
     sources: bool,
     user: str | None,
     as_json: bool,
@@ -457,7 +466,13 @@ def context(
         if mine.missing and memory.users():  # a program asks for a new user before it adds; a person mistypes
             mine.threads.list()  # says whom there is
         context = app.asked(mine).context(
-            message, thread=thread, channel=channel, at=at, max_tokens=max_tokens, form=form
+            message,
+            thread=thread,
+            channel=channel,
+            at=at,
+            max_tokens=max_tokens,
+            form=form,
+            project=project,
         )
     if as_json:
         print_json(context)

@@ -1,15 +1,12 @@
 """What a coding agent is told: how its project was left, and what of the past bears on a prompt."""
 
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from episodic_agent.core.context.quoting import as_sentence, quoted, shown_name
 from episodic_agent.core.echo import marked
 from episodic_agent.core.threads import is_reply
-from episodic_agent.core.threads.channels import are_apart, projects_of
-from episodic_agent.engine.context.assembling import ContextLine
 from episodic_agent.engine.results import EpisodeCard
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.faces.hooks.events import START, AgentEvent
@@ -27,22 +24,7 @@ def answered(memory: UserMemory, event: AgentEvent) -> str:
         return ""
     if event.kind == START:
         return _beginning(memory, event)
-    return recalled(memory, event.text, thread=event.thread, keeps=_of_project(memory, event.project))
-
-
-def _of_project(memory: UserMemory, project: str) -> Callable[[ContextLine], bool]:
-    """Return what tells whether a line is of the project, or of none: not of another one.
-
-    A project is known by its folder, the channel of what was said in it.
-    """
-
-    own = projects_of([project])
-
-    @cache
-    def ours(thread: str) -> bool:
-        return not are_apart(projects_of(memory.threads.get(thread).thread.channels), own)
-
-    return lambda line: ours(line.thread)
+    return recalled(memory, event.text, thread=event.thread, project=event.project)
 
 
 def _beginning(memory: UserMemory, event: AgentEvent) -> str:

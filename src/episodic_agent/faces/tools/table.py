@@ -11,9 +11,11 @@ from episodic_agent.core.chains import ReplayedEpisode, replay_text
 from episodic_agent.core.chains.outcomes import OUTCOMES
 from episodic_agent.core.chains.sequences import GAP, story_ends
 from episodic_agent.core.context import shown_name
+from episodic_agent.core.echo import marked
 from episodic_agent.core.ingest import read_time
 from episodic_agent.engine.chains.sequences import replay
 from episodic_agent.engine.results import EpisodeCard, Recall
+from episodic_agent.engine.threads.sessions import Session
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.faces.finding import episode_id
@@ -96,6 +98,7 @@ def _search(memory: UserMemory, value: Arguments) -> ToolResult:
             since=_time(value, "since"),
             until=_time(value, "until"),
             where=value.get("where"),
+            project=value.get("project"),
         )
 
     recall = _in_thread(memory, value.get("thread"), search)
@@ -146,6 +149,7 @@ def _context(memory: UserMemory, value: Arguments) -> ToolResult:
         value["message"],
         thread=_thread(memory, value),
         max_tokens=value["max_tokens"],
+        project=value.get("project"),
     )
     lines = [AnswerItem("", {"text": line.text, "thread": shown_name(line.thread)}) for line in context.items]
     text_ = context.text.strip() or "nothing that came before bears on this"
@@ -207,7 +211,21 @@ def _start_session(memory: UserMemory, value: Arguments) -> ToolResult:
     )
     data = session_data(started)
     speak = f"add_memory with thread={data['thread']!r} until end_session"
-    return ToolResult(f"session {started.id} is {started.state}; {speak}", "", (), data, recalled=False)
+    head = f"session {started.id} is {started.state}; {speak}"
+    return ToolResult(head + _goes_on_from(memory, started), "", (), data, recalled=False)
+
+
+def _goes_on_from(memory: UserMemory, started: Session) -> str:
+    """Return from which session one goes on, and what that was, marked as recalled."""
+    parent = started.parent_episode_id
+    if parent is None:
+        return "; it goes on from no other session"
+    try:
+        card = memory.episodes.card(parent)
+    except NotFound:  # erased since the session of this key began
+        return ""
+    before = "" if card.hidden else f":\n{marked(episode_item(card).text)}"
+    return f"; it goes on from session {parent}{before}"
 
 
 def _end_session(memory: UserMemory, value: Arguments) -> ToolResult:
@@ -224,7 +242,9 @@ def _end_session(memory: UserMemory, value: Arguments) -> ToolResult:
 
 
 def _facts(memory: UserMemory, value: Arguments) -> ToolResult:
-    cards = memory.facts.list(value.get("query"), category=value.get("category"), limit=value["limit"])
+    cards = memory.facts.list(
+        value.get("query"), category=value.get("category"), limit=value["limit"], project=value.get("project")
+    )
     head = "what lasts of what was said:" if cards else "no facts are known of this"
     return ToolResult(head, "facts", list(map(fact_card_item, cards)))
 
@@ -270,6 +290,9 @@ def _time(value: Arguments, name: str) -> Any:
 _SINCE: Final = text("Only from this time on (event time), such as 2026-03-01.")
 _UNTIL: Final = text("Only before this time.")
 _WHERE: Final = text("A filter by metadata, such as tool=bash outcome=failure topic~billing.", minLength=1)
+_PROJECT: Final = text(
+    "The folder you work in: what was said in that of another project is left out.", minLength=1
+)
 _THREAD: Final = text("Only this thread, by its name.", minLength=1)
 
 TOOLS: Final = (
@@ -312,6 +335,7 @@ TOOLS: Final = (
             since=_SINCE,
             until=_UNTIL,
             where=_WHERE,
+            project=_PROJECT,
         ),
         recalled(
             "found",
@@ -356,6 +380,7 @@ TOOLS: Final = (
             message=text("The message that is about to be answered.", minLength=1),
             thread=text("The thread it is said in, by its name.", minLength=1),
             max_tokens=count("How long the context may be, in tokens.", 800, 20_000),
+            project=_PROJECT,
         ),
         recalled(
             tokens={"type": "integer"},
@@ -439,6 +464,7 @@ TOOLS: Final = (
             query=text("What they are to bear on, in plain words.", minLength=1),
             category=text("Only those of this category.", enum=list(CATEGORIES)),
             limit=count("How many facts at most.", 20, 100),
+            project=_PROJECT,
         ),
         recalled("facts", shape(fact="string", category="string", since="string")),
         _facts,

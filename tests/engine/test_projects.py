@@ -1,0 +1,233 @@
+"""Rules of one project are not told in another, end to end; what is of none is told in all, and how to answer."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from builders.assistants import weather
+from builders.chats import Clock, mine
+from builders.commands import Run
+from conftest import OpenMemory
+
+from episodic_agent import Memory, UserMemory
+from episodic_agent.errors import InvalidInput
+from episodic_agent.tools import memory_tools
+
+HARBOR, LANTERN = "/home/jo/harbor", "/home/jo/lantern"
+NO_PIP = "no pip in this repo please, we use uv for everything"
+PNPM = "always use pnpm to run the tests here, npm breaks the lockfile"
+SHORT = "please always answer short, no bullet lists"
+STAGING = "staging moved! the new url for the tests is https://stage2.example"
+RUN = "run the tests please, with uv or pnpm?"
+START = datetime(2026, 3, 2, 9, tzinfo=UTC)
+LATER = START + timedelta(days=3)
+
+
+@pytest.fixture
+def jo(open_memory: OpenMemory, clock: Clock) -> UserMemory:
+    """Two projects with rules of their own, and a list of issues that is of neither."""
+    clock.now = LATER
+    jo = mine(open_memory())
+    said = [(NO_PIP, HARBOR), (SHORT, HARBOR), (PNPM, LANTERN), (STAGING, "issues")]
+    for day, (text, channel) in enumerate(said):
+        jo.add(text, channel=channel, timestamp=START + timedelta(hours=8 * day))
+    jo.flush()
+    return jo
+
+
+def context(jo: UserMemory, text: str = RUN, **where: str | None) -> str:
+    return jo.context(text, at=LATER, max_tokens=2_000, **where).text  # type: ignore[arg-type]
+
+
+def test_a_context_tells_the_rules_of_its_own_project_and_what_is_of_none(jo: UserMemory) -> None:
+    session = jo.sessions.start("run the tests", channel=LANTERN, timestamp=LATER)
+    asked = [
+        context(jo, channel=LANTERN),
+        context(jo, thread=session.thread),  # its session says the project
+        context(jo, project=f"{LANTERN}/"),
+        context(jo, thread="new", project=LANTERN),
+    ]
+    for text in asked:
+        assert (NO_PIP in text, PNPM in text, "stage2.example" in text) == (False, True, True)
+    here, nowhere = context(jo, channel=HARBOR), context(jo, thread="new", channel="issues")
+    assert (NO_PIP in here, PNPM in here, "stage2.example" in here) == (True, False, True)
+    assert (NO_PIP in nowhere, PNPM in nowhere) == (True, True)
+    assert NO_PIP in context(jo, channel=LANTERN, project=HARBOR)  # what is named wins
+
+
+def test_what_bears_on_a_message_is_no_fact_of_another_project(jo: UserMemory) -> None:
+    jo.add("the staging database of the customer lives on host db7", channel=HARBOR, timestamp=START)
+    (fact,) = (card for card in jo.facts.list() if "db7" in card.fact.fact)
+    jo.facts.edit(fact.id, text="The staging database is db7.", category="experience")
+    shown = [context(jo, "where does the staging database live?", project=one) for one in (HARBOR, LANTERN)]
+    assert ["db7" in text for text in shown] == [True, False]
+
+
+def test_how_to_answer_is_told_in_every_project_and_what_its_words_bind_to_one_is_not(jo: UserMemory) -> None:
+    bound = "please always answer in English in this repo, never in German"
+    jo.add(bound, channel=HARBOR, timestamp=LATER - timedelta(hours=9))
+    lantern, harbor = context(jo, channel=LANTERN), context(jo, channel=HARBOR)
+    assert (SHORT in lantern, bound in lantern) == (True, False)
+    assert (SHORT in harbor, bound in harbor) == (True, True)
+    facts = [card.fact.fact for card in jo.facts.list(project=LANTERN)]
+    assert any(SHORT in fact for fact in facts)
+    assert not any(bound in fact for fact in facts)
+
+
+def test_a_form_of_threads_names_none_of_another_project(jo: UserMemory) -> None:
+    jo.add("Where is the idempotency key made?", channel=HARBOR, timestamp=LATER - timedelta(hours=2))
+    jo.add("Where is the legend drawn?", channel="chat", timestamp=LATER - timedelta(hours=1))
+    text = jo.context("good morning", channel=LANTERN, at=LATER, form="seed-002").text
+    assert ("legend" in text, "idempotency" in text) == (True, False)
+    jo.add("let us begin", thread="work", channel=LANTERN, timestamp=LATER)
+    text = jo.context("good morning", thread="work", channel=LANTERN, at=LATER, form="seed-002").text
+    assert ("legend" in text, "idempotency" in text) == (True, False)
+
+
+def test_much_that_was_said_in_another_project_leaves_room_for_what_was_said_in_this_one(
+    open_memory: OpenMemory,
+) -> None:
+    jo, at = mine(open_memory()), START.isoformat()
+    rate = "the tax rate that the parser reads is 17 percent, as it was agreed with the office last year"
+    jo.add(rate, role="assistant", channel=LANTERN, timestamp=START)  # what it says is no fact
+    for thread, channel, text in (
+        ("crowd", HARBOR, "tax rate of parser"),
+        ("filler", "chat", "good morning"),
+    ):
+        jo.add(
+            [{"content": f"{text} {n}", "timestamp": at} for n in range(150)], thread=thread, channel=channel
+        )
+    for n in range(5):  # the newest threads are looked through in any case
+        jo.add(f"good morning to all of you {n}", thread=f"{n}", channel="chat", timestamp=LATER)
+    lines = jo.context("the tax rate of parser", project=LANTERN, at=LATER).items
+    assert any("17 percent" in line.text for line in lines)
+    assert not any("rate of parser" in line.text for line in lines)
+
+
+def test_what_is_said_now_in_another_project_and_what_was_said_last_there_is_not_told(jo: UserMemory) -> None:
+    jo.add("the migration of the legend is done", channel=LANTERN, timestamp=LATER - timedelta(hours=9))
+    jo.add("the migration of the table failed", channel=HARBOR, timestamp=LATER - timedelta(minutes=2))
+    for question in ("what of the migration?", "what was the latest migration?"):
+        everywhere, own = context(jo, question), context(jo, question, project=LANTERN)
+        assert ("of the table" in everywhere, "of the table" in own) == (True, False)
+        assert "of the legend" in own
+    assert jo.context("go on", project=LANTERN, at=LATER).thread is None
+    assert jo.context("go on", project=HARBOR, at=LATER).thread is not None
+
+
+def test_of_a_day_on_which_only_another_project_spoke_nothing_is_told(jo: UserMemory) -> None:
+    at = START - timedelta(days=10)
+    jo.add("the harbour master called twice", channel=HARBOR, timestamp=at)
+    question = f"what did we talk about on {at:%d %B %Y}?"
+    own, other = (jo.context(question, project=one, at=LATER) for one in (HARBOR, LANTERN))
+    assert ("called twice" in own.text, own.notes) == (True, ())
+    assert "called twice" not in other.text
+    assert other.notes
+
+
+def test_what_has_worked_in_another_project_alone_is_not_told(open_memory: OpenMemory, clock: Clock) -> None:
+    talk = [message for day in range(15) for message in weather(day)]
+    clock.now = talk[-1]["timestamp"]
+    jo = mine(open_memory())
+    jo.add(talk, thread="desk", channel=HARBOR)
+    jo.flush()
+    question = "Will the weather in Paris be good on Friday?"
+    shown = [jo.context(question, project=one).items for one in (HARBOR, LANTERN)]
+    assert [any(line.kind == "skill" for line in lines) for lines in shown] == [True, False]
+
+
+def test_a_rule_of_one_project_ends_none_of_another(open_memory: OpenMemory, clock: Clock) -> None:
+    clock.now = LATER
+    jo = mine(open_memory())
+    jo.add("the dev server is on port 5173", channel=LANTERN, timestamp=START)
+    jo.add("the dev server is on port 8000 now", channel=HARBOR, timestamp=START + timedelta(days=1))
+    jo.flush()
+    shown = [context(jo, "which port has the dev server?", channel=one) for one in (LANTERN, HARBOR)]
+    assert [("5173" in text, "8000" in text) for text in shown] == [(True, False), (False, True)]
+    jo.add("the dev server is on port 5199 now", channel=LANTERN, timestamp=START + timedelta(days=2))
+    jo.flush()
+    known = [card.fact.fact for card in jo.facts.list(project=LANTERN)]
+    assert [("5173" in fact, "5199" in fact) for fact in known] == [(False, True)]
+
+
+def test_what_was_linked_by_hand_is_told_whatever_project_it_is_of(jo: UserMemory) -> None:
+    harbor = jo.threads.list()[-1].origin
+    jo.add("let us begin", thread="work", channel=LANTERN, timestamp=LATER)
+    assert "uv for everything" not in context(jo, thread="work")
+    jo.links.add("work", harbor)
+    assert "uv for everything" in context(jo, thread="work")
+
+
+def test_what_comes_from_two_projects_within_minutes_is_two_threads(memory: Memory) -> None:
+    jo = mine(memory)
+    for minute, channel in enumerate((HARBOR, LANTERN, "chat", HARBOR, LANTERN)):
+        jo.add(f"{minute}", channel=channel, timestamp=START + timedelta(minutes=minute))
+    threads = [{*thread.channels} & {HARBOR, LANTERN} for thread in jo.threads.list()]
+    assert sorted(map(len, threads)) == [1, 1]
+    assert jo.context("go on", channel=LANTERN, at=START + timedelta(minutes=6)).thread is not None
+
+
+def test_a_search_leaves_out_other_projects_unless_it_names_where_to_look(jo: UserMemory) -> None:
+    def texts(**where: str) -> str:
+        recall = jo.search("how do we run the tests with uv or pnpm, and which url?", limit=20, **where)  # type: ignore[arg-type]
+        facts = [hit.fact.fact for hit in recall.facts]
+        return "\n".join([*facts, *(one.observation.text for one in recall.observations)])
+
+    both, own = texts(), texts(project=LANTERN)
+    assert (NO_PIP in both, PNPM in both) == (True, True)
+    assert (NO_PIP in own, PNPM in own, "stage2" in own) == (False, True, True)
+    assert NO_PIP in texts(project=LANTERN, channel=HARBOR)
+    harbor = jo.threads.list()[-1].origin
+    assert NO_PIP in texts(project=LANTERN, thread=harbor)
+    assert NO_PIP not in jo.retrieve("do we use pip or uv?", project=LANTERN)
+    with pytest.raises(InvalidInput, match="named by its folder"):
+        jo.search("uv?", project="lantern")
+    with pytest.raises(InvalidInput, match="cannot be narrowed by 'project'"):
+        jo.episodes.list(project=LANTERN)
+
+
+def test_a_fact_that_was_said_in_two_places_holds_in_both(jo: UserMemory) -> None:
+    for hours, channel in ((10, "chat"), (6, HARBOR)):
+        jo.add("I am allergic to walnuts.", channel=channel, timestamp=LATER - timedelta(hours=hours))
+    jo.flush()
+    for folder in (HARBOR, LANTERN):
+        assert any("walnuts" in card.fact.fact for card in jo.facts.list(project=folder))
+        lines = jo.context("which nuts am I allergic to?", project=folder, at=LATER).items
+        (line,) = (one for one in lines if "walnuts" in one.text and one.kind == "fact")
+        told_in = jo.threads.get(line.thread).thread.channels
+        assert told_in == ((HARBOR,) if folder == HARBOR else ("chat",))  # it is proved where it is told
+
+
+def test_facts_of_another_project_are_not_listed(jo: UserMemory) -> None:
+    def listed(project: str | None, query: str | None = None) -> tuple[bool, bool]:
+        text = "\n".join(card.fact.fact for card in jo.facts.list(query, project=project))
+        return NO_PIP in text, PNPM in text
+
+    assert [listed(one) for one in (None, HARBOR, LANTERN)] == [(True, True), (True, False), (False, True)]
+    assert listed(LANTERN, "pip, uv or pnpm") == (False, True)
+
+
+def test_the_tools_of_an_agent_keep_projects_apart(jo: UserMemory) -> None:
+    tools = memory_tools(jo)
+    for name, arguments in (
+        ("search_memory", {"query": "do we run the tests with uv or pnpm?", "limit": 20}),
+        ("get_context", {"message": RUN}),
+        ("get_facts", {"query": "uv or pnpm"}),
+    ):
+        everywhere = tools.call(name, arguments)
+        own = tools.call(name, {**arguments, "project": LANTERN})
+        assert ("we use uv" in everywhere, "pnpm to run" in everywhere) == (True, True), name
+        assert ("we use uv" in own, "pnpm to run" in own) == (False, True), name
+        assert "named by its folder" in tools.call(name, {**arguments, "project": "lantern"})
+
+
+def test_commands_keep_projects_apart(jo: UserMemory, run: Run) -> None:
+    del jo
+    for command in (
+        ("search", "do we run the tests with uv or pnpm?"),
+        ("retrieve", "do we run the tests with uv or pnpm?"),
+        ("context", RUN),
+        ("facts", "list"),
+        ("facts", "search", "uv or pnpm"),
+    ):
+        shown = run(*command, "--project", LANTERN).out
+        assert ("we use uv" in shown, "pnpm to run" in shown) == (False, True), command
