@@ -164,10 +164,11 @@ def test_an_export_can_become_another_users_memory(
     note = f"{exported.name} is an export of 'ana', not of 'bo': what its user said counts as bo's"
     would = memory.user("bo").import_file(exported, dry_run=True)
     done = memory.user("bo").import_file(exported)
-    assert would.notes == done.notes == [note]
+    beside = f"{exported.name} holds 3 facts, too"
+    assert would.notes == done.notes == [note, beside]
     assert note in repr(done)
     assert (would.added, would.threads) == (done.added, done.threads)
-    assert memory.user("ana").import_file(exported).notes == []
+    assert memory.user("ana").import_file(exported).notes == [beside]
     assert memory.user("bo").stats().observations == memory.user("ana").stats().observations == 23
     assert [f for f in memory.doctor() if f.severity == "error"] == []
 

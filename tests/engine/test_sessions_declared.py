@@ -292,3 +292,12 @@ def test_the_topic_titles_the_thread_of_a_session_whatever_was_said_last(opened:
     assert any(ON_LEAK in episode.title for episode in ana.links.episodes())
     ana.episodes.suppress(thread=held.thread)
     assert ON_LEAK not in [thread.title for thread in ana.threads.list()]
+
+
+def test_an_import_of_an_export_says_what_came_beside_messages(memory: Memory, tmp_path: Path) -> None:
+    declared(memory)
+    path = tmp_path / "memory.jsonl"
+    path.write_text("\n".join(line.rstrip("\n") for line in mine(memory).export()) + "\n")
+    with Memory.open(tmp_path / "other.db", embedder="none", policy="seed-001") as other:
+        for report in (mine(other).import_file(path, dry_run=True), mine(other).import_file(path)):
+            assert any(note.startswith("memory.jsonl holds 1 session") for note in report.notes)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta, tzinfo
 from pathlib import Path
+from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.identity import Repeats
@@ -20,7 +21,7 @@ from episodic_agent.engine.files.bundle import is_bundle
 from episodic_agent.engine.files.conversations import Conversations, is_channel
 from episodic_agent.engine.files.dates import DateOrder
 from episodic_agent.engine.files.options import ReadingOptions
-from episodic_agent.engine.files.own import Noun, read_header
+from episodic_agent.engine.files.own import FactLine, Noun, SkillLine, read_header
 from episodic_agent.engine.files.recognising import Placed, Recogniser, session_thread
 from episodic_agent.engine.files.restoring import Restorer
 from episodic_agent.engine.files.sources import SourcePart, open_source
@@ -29,6 +30,7 @@ from episodic_agent.engine.ingest.appending import Incoming, Ingest, shortened
 from episodic_agent.engine.jobs.kinds import TUNE
 from episodic_agent.engine.results import ImportReport
 from episodic_agent.engine.skills.exports import restore_skills, without_skills
+from episodic_agent.engine.threads.session_records import SESSION
 from episodic_agent.engine.tuning.runs import keep_tunings
 from episodic_agent.engine.visibility.exports import restore_visibility, without_visibility
 from episodic_agent.errors import InvalidInput
@@ -83,8 +85,10 @@ class Importer:
             return tx.count("episodes")
 
     def _own(self, path: Path, scope: Scope, options: ImportOptions) -> ImportReport:
+        held = check_export(path, self._deps.limits)
+        beside = ", ".join(plural(held[kind], kind) for kind in _BESIDE if held[kind])
+        notes = [*self._whose(path, scope), *([f"{path.name} holds {beside}, too"] if beside else [])]
         if options.dry_run:
-            check_export(path, self._deps.limits)
             nouns = read_export(path, self._deps.limits)
             threads: set[UUID] = set()
             read, known = self._count_known(scope, _observations(nouns, threads))
@@ -95,7 +99,7 @@ class Importer:
                 0,
                 threads=len(threads),
                 format=Format.OWN.value,
-                notes=self._whose(path, scope),
+                notes=notes,
             )
         read, added, restored, taken = self._restore(path, scope)
         return ImportReport(
@@ -106,7 +110,7 @@ class Importer:
             [f"{path.name}: {why}" for why in taken],
             restored,
             Format.OWN.value,
-            self._whose(path, scope),
+            notes,
         )
 
     def _whose(self, path: Path, scope: Scope) -> list[str]:
@@ -174,7 +178,6 @@ class Importer:
 
     def _restore(self, path: Path, scope: Scope) -> tuple[int, int, int, list[str]]:
         limits = self._deps.limits
-        check_export(path, limits)
         restorer, head = Restorer(self._deps, self._ingest), read_header(path, limits)
         read = added = threads = 0
         taken: list[str] = []
@@ -205,16 +208,30 @@ class Importer:
         return read, added, threads, taken
 
 
-def check_export(path: Path, limits: IntakeLimits) -> None:
+_BESIDE: Final = ("session", "fact", "link", "skill")
+
+
+def _beside_messages(noun: object) -> str:
+    """Return what a line of an export holds beside messages that its user would miss; "" for all else."""
+    if isinstance(noun, Decision):
+        return _BESIDE[0] if noun.type == SESSION else ""
+    kinds = {FactLine: "fact", Link: "link", SkillLine: "skill"}
+    return kinds.get(type(noun), "")
+
+
+def check_export(path: Path, limits: IntakeLimits) -> Counter[str]:
     """Read an export through before anything of it is stored, since half of one would be no memory.
 
-    Raises InvalidInput naming the damaged line, or what is missing of what the header announces.
+    Returns how many sessions, facts, links and skills it holds beside messages. Raises InvalidInput
+    naming the damaged line, or what is missing of what the header announces.
     """
     results: Counter[type] = Counter()
+    held: Counter[str] = Counter()
     for noun in read_export(path, limits):
         if isinstance(noun, Unreadable):
             raise InvalidInput(f"{path} is damaged at line {noun.line}: {noun.reason}; export it again")
         results[type(noun)] += 1
+        held[_beside_messages(noun)] += 1
     announced = read_header(path, limits).counts
     for name, kind in COUNTED.items():
         if results[kind] != announced.get(name, results[kind]):
@@ -222,6 +239,7 @@ def check_export(path: Path, limits: IntakeLimits) -> None:
                 f"{path} is damaged: it holds {results[kind]} of {plural(announced[name], name)}; "
                 "export it again"
             )
+    return held
 
 
 def _incoming(items: Iterator[Placed], recogniser: Recogniser) -> Iterator[Incoming]:
