@@ -386,7 +386,7 @@ export interface FullEpisode {
   messages: Observation[];
 }
 
-/** A recalled episode, or an open frame (`state` open), with the observations that prove it. An episode's `state` is closed, archived (its part was compacted) or, of a whole part, compacted. `score` orders the hits of one recall; `confidence` is the calibrated probability in [0, 1] that it answers the query; `retrievability` is the bounded forgetting's input (FSRS-6). */
+/** A recalled episode, or an open frame (`state` open), with the observations that prove it. An episode's `state` is closed, archived (its part was compacted) or, of a whole part, compacted. `score` orders the hits of one recall; `confidence` is the calibrated probability in [0, 1] that it answers the query; `retrievability` is the bounded forgetting's input (FSRS-6). `decisions` are those that were declared of the session it happened in. */
 export interface Hit {
   episode_id: string;
   thread_id: string;
@@ -402,6 +402,7 @@ export interface Hit {
   legs: Record<string, number | null>;
   surprise: number | null;
   thread_title: string;
+  decisions: string[];
 }
 
 /** An id. */

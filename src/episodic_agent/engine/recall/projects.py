@@ -7,16 +7,20 @@ list of issues, is told in all of them.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
-
-import numpy as np
 
 from episodic_agent.core.facts.travelling import travels
 from episodic_agent.core.threads.channels import are_apart, projects_of
+from episodic_agent.lazily import module
 from episodic_agent.protocols import Refs, Transaction, ref_of, split_ref
 from episodic_agent.schemas import Observation
 from episodic_agent.schemas.facts import Fact
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = module("numpy")  # a listing asks which facts are of other projects, and computes nothing
 
 
 @dataclass(frozen=True, slots=True)
