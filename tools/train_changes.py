@@ -12,11 +12,9 @@ from one half and from the likelihood that ends a fact. `held_changes_*.tsv` tea
 """
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +24,7 @@ from scipy import sparse
 from shipping import Origin, ship_arrays
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
+from talks import Line, read_life, read_talk
 
 from episodic_agent.core.facts.changing import (
     CHANGED,
@@ -38,31 +37,16 @@ from episodic_agent.core.facts.changing import (
     likelihoods,
 )
 from episodic_agent.core.facts.replacing import JudgedStatement
-from episodic_agent.core.facts.stating import EMBEDDER, judged, parts_of, signs
+from episodic_agent.core.facts.stating import EMBEDDER, judged, parts_of
+from episodic_agent.engine.facts.quoting import NEAR
 from episodic_agent.protocols import Embedder
 from episodic_agent.schemas import Vector
 from episodic_agent.wiring import load_settings, make_embedder
 
-NEAREST = 24  # of what was told before, by the words alone and with those before them, as in use
 FOLDS = 5
 FORM, WORD, VECTOR = 0.5, 0.5, 2.0  # scales beside features of one spread
 RIDGE = 10.0
 LEAST_WEIGHT = 0.01  # of what ships
-EPOCH = datetime(2026, 3, 2, tzinfo=UTC)
-
-
-@dataclass(slots=True)
-class Line:
-    """A line of talk; `tells` something that lasts, `ends` what those lines told."""
-
-    name: str
-    sitting: str
-    speaker: str
-    is_person: bool
-    text: str
-    at: datetime
-    tells: bool
-    ends: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -76,48 +60,6 @@ class Weighed:
     columns: dict[str, Floats]
     changed: NDArray[np.bool_]
     all_changed: int
-
-
-def read_talk(path: Path) -> list[Line]:
-    """Read a talk: a line has day, speaker, label, key and text; "---" parts its sittings."""
-    lines: list[Line] = []
-    held: dict[str, str] = {}
-    sitting = 0
-    for n, row in enumerate(path.read_text(encoding="utf-8").splitlines()):
-        if row == "---":
-            sitting += 1
-            continue
-        day, speaker, label, key, text = row.split("\t")
-        name, at = f"{path.stem}:{n}", EPOCH + timedelta(days=int(day), seconds=n)
-        new, _, old = key.partition(">")
-        ends = frozenset({held[old]} if old in held else ())
-        person = speaker not in ("assistant", "tool")
-        lines.append(Line(name, str(sitting), speaker, person, text, at, label not in "-~", ends))
-        held |= {new: name} if new else {}
-    return lines
-
-
-def read_life(path: Path) -> list[Line]:
-    row = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
-    by_id = {fact["id"]: fact for fact in row["facts"]}
-    telling = {message for fact in row["facts"] for message in fact["evidence"]}
-    ends: dict[str, set[str]] = {}
-    for fact in row["facts"]:
-        for message in fact["evidence"] if fact.get("replaces") in by_id else ():
-            ends.setdefault(message, set()).update(by_id[fact["replaces"]]["evidence"])
-    return [
-        Line(
-            f"{path.stem}:{m['id']}",
-            m["sitting"],
-            m["speaker"],
-            m["role"] == "user",
-            m["text"],
-            datetime.fromisoformat(m["time"]).replace(tzinfo=UTC),
-            m["id"] in telling,
-            frozenset(f"{path.stem}:{old}" for old in ends.get(m["id"], ())),
-        )
-        for m in row["messages"]
-    ]
 
 
 def weighed(stream: str, lines: Sequence[Line], embedder: Embedder) -> list[Weighed]:
@@ -180,7 +122,7 @@ def _nearest(
     rows = np.stack([np.asarray(one.statement.vector) for _, one in told])
     mine = np.asarray(now.statement.vector)
     talk = (now.talk_vectors or [mine])[-1]
-    places = {int(n) for wanted in (mine, mine + talk) for n in np.argsort(-(rows @ wanted))[:NEAREST]}
+    places = {int(n) for wanted in (mine, mine + talk) for n in np.argsort(-(rows @ wanted))[:NEAR]}
     return [told[n] for n in sorted(places)]
 
 
@@ -208,7 +150,7 @@ def fit(rows: Sequence[Weighed]) -> Weights:
     table = np.concatenate([np.stack([row.columns[name] for name in names], 1) for row in rows])
     changed = np.concatenate([row.changed for row in rows])
     middle, spread = table.mean(0), table.std(0) + 1e-9
-    counts = Counter(sign for row in rows for sign in signs(row.now.statement.text, row.now.before))
+    counts = Counter(sign for row in rows for sign in row.now.signs)
     known_signs = sorted(sign for sign, count in counts.items() if count >= LEAST)
     owner = np.repeat(np.arange(len(rows)), [len(row.changed) for row in rows])
     vectors = np.stack([np.asarray(row.now.statement.vector, float) for row in rows])
@@ -236,7 +178,7 @@ def _sign_table(rows: Sequence[Weighed], known_signs: Sequence[str]) -> sparse.c
     cells = [
         (n, places[sign], _scale(sign))
         for n, row in enumerate(rows)
-        for sign in signs(row.now.statement.text, row.now.before)
+        for sign in sorted(row.now.signs)
         if sign in places
     ]
     where = tuple(np.array([cell[:2] for cell in cells], int).T)
@@ -249,7 +191,7 @@ def judged_by(judge: Weights, rows: Sequence[Weighed]) -> list[Floats]:
     result = []
     for row in rows:
         now = row.now
-        total = judge.base + sum(judge.signs.get(s, 0.0) for s in signs(now.statement.text, now.before))
+        total = judge.base + sum(judge.signs.get(s, 0.0) for s in now.signs)
         total += float(np.asarray(now.statement.vector, float) @ judge.vector)
         sums = total + sum(judge.features[name] * column for name, column in row.columns.items())
         result.append(1 / (1 + np.exp(-np.clip(sums, -30, 30))))

@@ -29,6 +29,8 @@ from judges import FORM, HERE, LEAST, WORD, Floats, Row, Weights, matrix, packed
 from scipy import sparse
 from shipping import Origin, ship_arrays
 from sklearn.linear_model import LogisticRegression
+from talks import EPOCH
+from talks import read_talk as talk_lines
 
 from episodic_agent.core.facts.quoting import LIKELY, MAY_CHANGE, may_end
 from episodic_agent.core.facts.replacing import BOTH, NEWER, OLDER, JudgedStatement, features, threshold
@@ -61,7 +63,6 @@ LEAST_WEIGHT = 0.02  # of what ships
 LEAST_PAIRS = 18  # pairs that a word must occur in to be learned
 WORDS, VECTORS = 0.55, 0.59  # scales: of words, and of a vector's numbers, beside features of one spread
 NEAREST = 24  # facts a new one is compared with
-EPOCH = datetime(2026, 3, 2, tzinfo=UTC)
 
 
 @dataclass(slots=True)
@@ -137,30 +138,25 @@ def read_talk(path: Path, embedder: Embedder, *, wishes: bool = True) -> Life:
     replaced: set[tuple[str, str]] = set()
     times: dict[str, datetime] = {}
     speakers: dict[str, str] = {}
-    held: dict[str, str] = {}
-    before = ""
-    for n, line in enumerate(path.read_text(encoding="utf-8").splitlines()):
-        if line == "---":
-            before = ""
-            continue
-        day, speaker, label, key, text = line.split("\t")
-        name = f"{path.stem}:{n}"
-        times[name], speakers[name] = EPOCH + timedelta(days=int(day), seconds=n), speaker
-        if speaker not in ("assistant", "tool"):
-            lasts = label not in ("-", "~")
-            places = parts_of(text, wishes=wishes)
+    sitting = before = ""
+    for line in talk_lines(path):
+        if line.sitting != sitting:
+            sitting, before = line.sitting, ""
+        times[line.name], speakers[line.name] = line.at, line.speaker
+        if line.is_person:
+            places = parts_of(line.text, wishes=wishes)
             earlier = before
             for start, end in places:
-                kind = Category(label) if lasts else None
-                certain = not lasts or len(places) == 1
-                rows.append(Row(text[start:end], earlier, lasts, kind, np.zeros(0), name, certain))
+                kind = Category(line.label) if line.tells else None
+                certain = not line.tells or len(places) == 1
+                rows.append(
+                    Row(line.text[start:end], earlier, line.tells, kind, np.zeros(0), line.name, certain)
+                )
                 earlier = ""
-            telling += [name] if lasts else []
-            tempting |= {name} if label == "~" else set()
-            new, _, old = key.partition(">")
-            replaced |= {(held[old], name)} if old in held else set()
-            held |= {new: name} if new else {}
-        before = text if speaker != "tool" else ""
+            telling += [line.name] if line.tells else []
+            tempting |= {line.name} if line.label == "~" else set()
+            replaced |= {(old, line.name) for old in line.ends}
+        before = line.text if line.speaker != "tool" else ""
     vectors = np.asarray(embedder.embed([row.text for row in rows]), float)
     for row, vector in zip(rows, vectors, strict=True):
         row.vector = vector

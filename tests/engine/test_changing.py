@@ -23,6 +23,8 @@ BESIDE = (
     (3, "Jo", "we use uv for everything"),
 )
 VAN = "van's booked, Big Dave and his cousin, 8am on the 19th, 420 quid"
+HIRE = "the hire on bishy road takes 60 quid a day for a big van"
+DENTIST = "dentist is on tuesday at 3"
 GARY = "sorted, Gary from the bakery and the bread van, same day, 9 tho. beer and 100 quid"
 
 
@@ -117,9 +119,13 @@ def test_what_stands_beside_it_ends_nothing(jo: UserMemory, clock: Clock, before
 def test_the_words_before_it_tell_what_is_changed(
     memory: Memory, jo: UserMemory, clock: Clock, talked: bool
 ) -> None:
-    before = [(0, "Jo", "I have a dog called Pip"), (2, "Jo", VAN), (4, "Jo", "dentist is on tuesday at 3")]
+    before = [(0, "Jo", "I have a dog called Pip"), (2, "Jo", VAN), (4, "Jo", DENTIST)]
     talk = [(6, "Jo", "big dave has broken his foot"), (6, "assistant", "How big is the van")]
-    tell(jo, clock, [*before, *(talk if talked else []), (6, "Jo", GARY)])
+    tell(jo, clock, [*before, *(talk if talked else []), (6, "Jo", GARY), (7, "Jo", HIRE)])
     assert GARY in holding(jo)
     assert (VAN in holding(jo)) is not talked
     assert memory.doctor() == []
+    # what is asked names what was said first alone: what is so now stands where that stood
+    recall = jo.search("how much does Big Dave take for the van on the 19th?")
+    first = [one.observation.text for one in recall.observations[:2]]
+    assert first == [GARY, VAN] if talked else first[0] == VAN

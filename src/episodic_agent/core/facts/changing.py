@@ -63,9 +63,9 @@ class SpokenNow:
     place: int = 0
 
     @property
-    def before(self) -> str:
-        """Return what was said just before it."""
-        return self.talk[-1] if self.talk else ""
+    def signs(self) -> frozenset[str]:
+        """Return what it sounds like, behind what was said just before it."""
+        return _signs_behind(self.statement.text, self.talk[-1] if self.talk else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def likelihoods(now: SpokenNow, known: Sequence[SpokenBefore]) -> list[float]:
     if not known:
         return []
     judge = _judge()
-    alone = judge.base + fsum(judge.signs.get(sign, 0.0) for sign in signs(now.statement.text, now.before))
+    alone = judge.base + fsum(judge.signs.get(sign, 0.0) for sign in now.signs)
     total = np.full(len(known), alone + float(_vector_of(now.statement) @ judge.vector))
     for name, column in features(now, known).items():
         total += judge.features.get(name, 0.0) * column
@@ -104,18 +104,18 @@ def features(now: SpokenNow, known: Sequence[SpokenBefore]) -> dict[str, Floats]
     columns: dict[str, Floats] = {}
     _compete(columns, "shared", _shared(terms, others, rarity))
     _compete(columns, "shared in talk", _shared(with_talk, others, rarity))
-    _compete(columns, "pair", _pairs(now, known))
     in_talk = np.minimum(columns["shared in talk"], _MOST_SHARED)
-    form = _form(now)
-    forms = [_form_of(one) for one in known]
+    form = _named(now.statement, now.signs)
+    forms = [_named(one.statement, _signs_alone(one.statement.text)) for one in known]
     common = np.array([float(len(form & other)) for other in forms])
-    there = signs(now.statement.text, now.before)
-    change, negation = float(":change" in there), float(":negation" in there)
+    change, negation = float(":change" in now.signs), float(":negation" in now.signs)
     rows = np.stack([_vector_of(one.statement) for one in known])
     mine = _vector_of(now.statement)
+    alone = rows @ mine
     talk = _faded(now.talk_vectors, len(mine))
     near = rows @ _unit(mine + talk)
-    _compete(columns, "near", rows @ mine)
+    _compete(columns, "pair", _pairs(now, known, alone.tolist()))
+    _compete(columns, "near", alone)
     _compete(columns, "near in talk", near)
     _compete(columns, "talk near", rows @ talk)
     columns |= {"change near": change * near, "negation near": negation * near, "forms near": common * near}
@@ -146,9 +146,8 @@ def _shared(terms: frozenset[str], others: Sequence[frozenset[str]], rarity: Map
     return np.array([fsum(rarity[term] for term in terms & other) for other in others])
 
 
-def _pairs(now: SpokenNow, known: Sequence[SpokenBefore]) -> Floats:
+def _pairs(now: SpokenNow, known: Sequence[SpokenBefore], cosines: Sequence[float]) -> Floats:
     """Return the log-odds of the judge of pairs, which reads statements by themselves."""
-    cosines = [float(_vector_of(one.statement) @ _vector_of(now.statement)) for one in known]
     result = []
     for place, before in enumerate(known):
         rivals = [*cosines[:place], *cosines[place + 1 :]]
@@ -163,23 +162,19 @@ def _vector_of(statement: JudgedStatement) -> Floats:
     return np.asarray(statement.vector, float)
 
 
-def _form(now: SpokenNow) -> frozenset[str]:
-    return _named(now.statement, signs(now.statement.text, now.before))
-
-
-def _form_of(before: SpokenBefore) -> frozenset[str]:
-    return _named(before.statement, _signs_alone(before.statement.text))
+@lru_cache(maxsize=64)
+def _signs_behind(text: str, before: str) -> frozenset[str]:
+    return frozenset(signs(text, before))
 
 
 @lru_cache(maxsize=4_096)
-def _signs_alone(text: str) -> tuple[str, ...]:
-    return signs(text)
+def _signs_alone(text: str) -> frozenset[str]:
+    return frozenset(signs(text))
 
 
-def _named(statement: JudgedStatement, row: Sequence[str]) -> frozenset[str]:
+def _named(statement: JudgedStatement, row: frozenset[str]) -> frozenset[str]:
     """Return which of a number, a sum, a clock and a day a statement names."""
-    there = set(row)
-    names = {name for name in _FORMS if f":{name}" in there}
+    names = {name for name in _FORMS if f":{name}" in row}
     return frozenset(names | ({"day"} if _names_a_day(statement) else set()))
 
 

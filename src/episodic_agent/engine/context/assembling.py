@@ -20,11 +20,11 @@ from episodic_agent.core.prompts import thread_link
 from episodic_agent.core.threads import is_reply
 from episodic_agent.core.threads.channels import are_apart, project_called, projects_of
 from episodic_agent.engine.arguments import FORMS, LATER, Form, name_or_none
-from episodic_agent.engine.context.gathering import situation, with_time
+from episodic_agent.engine.context.gathering import AMONG_OTHERS, situation, with_time
 from episodic_agent.engine.context.prompting import prompt, source_of
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.links.linked import Near, NearThread, chosen, links_of, on_both_sides
-from episodic_agent.engine.recall.projects import NO_OTHERS, OtherProjects, others
+from episodic_agent.engine.recall.projects import NO_OTHERS, OtherProjects
 from episodic_agent.engine.scoped import named_thread
 from episodic_agent.engine.threads.recounting import (
     Asking,
@@ -175,7 +175,7 @@ class Contexts:
             current = self._current(tx, request)
             deps = self._deps
             visibility = Visibility(tx, max(current.at, deps.clock()))
-            current = replace(current, others=_others(tx, request, current))
+            current = replace(current, others=_others(request, current))
             asking = Asking(
                 vector,
                 current.at,
@@ -291,7 +291,7 @@ class Contexts:
             visibility=visibility,
             until=request.at,
             past=current.past,
-            others=current.others.but((one.thread.id for one in near), tx),
+            others=current.others.but(one.thread.id for one in near),
         )
         if request.form != FIRST:
             into = with_time(tx, self._deps, into, visibility)
@@ -344,7 +344,7 @@ class Contexts:
             direct = []
         near = chosen(tx, direct, own, explicit=current.explicit, most=MOST_LINKED)
         # what was linked by hand is meant, whatever project it is of
-        elsewhere = current.others.threads
+        elsewhere = current.others.among(tx, [one.thread.id for one in near])
         near = [one for one in near if one.basis is not Basis.CONTINUITY or one.thread.id not in elsewhere]
         until = request.at
         return near if until is None else [one for one in near if one.thread.created_at <= until]
@@ -412,12 +412,12 @@ def _last(tx: Transaction, thread: Thread, end: int | None = None) -> Observatio
     return observations[-1] if observations else None
 
 
-def _others(tx: Transaction, request: ContextRequest, current: _Current) -> OtherProjects:
+def _others(request: ContextRequest, current: _Current) -> OtherProjects:
     """Return what is of other projects than the message: by its own channel, else by that of its thread."""
     thread = current.thread
     if thread is None:
-        return others(tx, request.projects)
-    return others(tx, request.projects or projects_of(thread.channels), but=[thread.id])
+        return OtherProjects(request.projects)
+    return OtherProjects(request.projects or projects_of(thread.channels), [thread.id])
 
 
 def _recent(
@@ -425,12 +425,10 @@ def _recent(
 ) -> list[Recounted]:
     """Return the other threads of the last day that nobody denied, the most recently active first."""
     own = None if current is None else current.id
-    apart = set(others.threads) if own is None else {own, *on_both_sides(tx, own), *others.threads}
-    threads = [
-        t
-        for t in tx.threads.list(begun=asking.at, limit=_LOOKED_AT + len(others.threads))
-        if t.id not in apart
-    ][:_LOOKED_AT]
+    apart = set() if own is None else {own, *on_both_sides(tx, own)}
+    latest = tx.threads.list(begun=asking.at, limit=_LOOKED_AT * (AMONG_OTHERS if others else 1))
+    apart |= others.among(tx, [thread.id for thread in latest])
+    threads = [thread for thread in latest if thread.id not in apart][:_LOOKED_AT]
     fresh = [t for t in threads if asking.at - t.last_activity_at <= _RECENT]
     return [mention(tx, thread, asking) for thread in fresh[:_MOST_RECENT]]
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from functools import partial
@@ -59,7 +59,7 @@ PAUSE: Final = timedelta(minutes=30)  # begins a new sitting inside one thread
 ASSISTANT: Final = "assistant"
 AGENT: Final = "agent"
 SEVERAL: Final = 2  # people, of whom each is named
-_AMONG_OTHERS: Final = 10  # times as many candidates are read where other projects have some of them
+AMONG_OTHERS: Final = 10  # times as many candidates are read where other projects have some of them
 _SKIPS: Final = 24  # messages between two candidates of one sitting
 _COMPARED: Final = 80  # outputs of tools, the likeliest to be told, of which one may say what another says
 _ANSWERED: Final = 16  # requests, the likeliest to be told, whose answers are looked for behind tools
@@ -137,7 +137,7 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
 
     query = in_its_time(read, now.at, last, writer)
     if query.ahead is not None:
-        refs = _of_before(due_refs(tx, query.ahead, now.at, visibility), now)
+        refs = _of_before(tx, due_refs(tx, query.ahead, now.at, visibility), now)
         quiet = query.ahead.alone and not len(refs)
         note = nothing_due(query.ahead.days, drawn=visibility.drawn) if quiet else ""
         return replace(now, when=AskedTime(query, refs, query.ahead.alone, note, due=True))
@@ -147,7 +147,7 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
     if since > now.at:
         return now
     refs = within(tx, SearchBounds(since, min(until, now.at + timedelta.resolution)))
-    refs = visibility.shown(_of_before(refs, now))
+    refs = visibility.shown(_of_before(tx, refs, now))
     quiet = query.said_alone and not len(refs)
     note = silence(since, until, drawn=visibility.drawn) if quiet else ""
     if len(refs) > MOST_TIMED:  # of a long time something of every part of it
@@ -155,10 +155,10 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
     return replace(now, when=AskedTime(query, refs, query.said_alone, note))
 
 
-def _of_before(refs: Refs, now: Situation) -> Refs:
+def _of_before(tx: Transaction, refs: Refs, now: Situation) -> Refs:
     """Return references without what stands behind the message in its thread or is of other projects."""
     keep = [split_ref(ref)[0] != now.number or split_ref(ref)[1] < now.end for ref in refs.tolist()]
-    return now.others.without(refs[np.array(keep, np.bool_)])
+    return now.others.without(tx, refs[np.array(keep, np.bool_)])
 
 
 def situation(
@@ -456,21 +456,27 @@ class _Legs:
         if vector is None:
             return np.zeros(0, np.int64)
         query, name = vector.astype(np.float32), self._deps.embedder_name
-        refs = self._tx.index.vector_scores(OBSERVATIONS, name, query, limit=self._reach(PER_LEG))[0]
-        return self._others.without(refs)[:PER_LEG]
+        return self._of_here(
+            lambda most: self._tx.index.vector_scores(OBSERVATIONS, name, query, limit=most)[0]
+        )
 
     def worded(self, weights: Mapping[str, float]) -> Refs:
         if not weights:
             return np.zeros(0, np.int64)
-        most = self._reach(PER_LEG)
-        refs = self._tx.index.text_scores(
-            OBSERVATIONS, weights, k1=K1, b=B, average_length=self._length, limit=most
-        )[0]
-        return self._others.without(refs)[:PER_LEG]
 
-    def _reach(self, count: int) -> int:
-        """Return how many are looked at for so many: of what is of other projects none remains."""
-        return count * _AMONG_OTHERS if self._others else count
+        def read(most: int) -> Refs:
+            index, length = self._tx.index, self._length
+            return index.text_scores(OBSERVATIONS, weights, k1=K1, b=B, average_length=length, limit=most)[0]
+
+        return self._of_here(read)
+
+    def _of_here(self, read: Callable[[int], Refs]) -> Refs:
+        """Return the best of what is of no other project: more are read where some of them are."""
+        refs = read(PER_LEG)
+        left = self._others.without(self._tx, refs)
+        if len(left) == len(refs):
+            return refs
+        return self._others.without(self._tx, read(PER_LEG * AMONG_OTHERS))[:PER_LEG]
 
     def outermost(self) -> Refs:
         """Return the newest (oldest) of what answers well, where a message asks for that."""
@@ -539,7 +545,7 @@ def _candidates(
 def _free(tx: Transaction, refs: Refs, now: Situation, apart: Iterable[UUID], shown: frozenset[int]) -> Refs:
     """Return references without what nothing is told of, what stands elsewhere, and the message itself."""
     numbers = {tx.threads.number(item) for item in apart}
-    refs = now.others.without(refs)
+    refs = now.others.without(tx, refs)
     keep = [
         ref
         for ref in refs.tolist()

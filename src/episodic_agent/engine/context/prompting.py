@@ -315,7 +315,7 @@ def _shown_turn(tx: Transaction, skill: UUID, now: Situation, visibility: Visibi
         for ref, turn in refs.items()
         if ref not in hidden
         for observation in tx.observations.read(turn.thread_id, turn.seq, turn.seq)
-        if observation.at <= now.at and turn.thread_id not in now.others.threads
+        if observation.at <= now.at and not now.others.hold_thread(tx, turn.thread_id)
     ]
     return max(read, key=lambda item: (item.at, item.seq), default=None)
 
@@ -431,8 +431,9 @@ def _known(
     proofs = tx.observations.get([e.observation_id for item in chosen for e in item.evidence])
     quotes, used = [], []
     numbers = {item.thread_id: tx.threads.number(item.thread_id) for item in proofs.values()}
+    elsewhere = now.others.among(tx, numbers)
     for place, fact in enumerate(chosen):
-        proof = _proof(fact, proofs, numbers, now, visibility)
+        proof = _proof(fact, proofs, numbers, elsewhere, now, visibility)
         if proof is None or visibility.holds(fact.fact) or not tokens(fact.fact):
             continue
         used.append(proof)
@@ -495,6 +496,7 @@ def _proof(
     fact: Fact,
     proofs: Mapping[UUID, Observation],
     numbers: Mapping[UUID, int],
+    elsewhere: AbstractSet[UUID],
     now: Situation,
     visibility: Visibility,
 ) -> Observation | None:
@@ -502,7 +504,7 @@ def _proof(
     there = [proofs[e.observation_id] for e in fact.telling if e.observation_id in proofs]
     there = [item for item in there if item.at <= now.at]
     # a wish of another project that holds everywhere has its proof there
-    there = [item for item in there if item.thread_id not in now.others.threads] or there
+    there = [item for item in there if item.thread_id not in elsewhere] or there
     refs = {ref_of(numbers[item.thread_id], item.seq): item for item in there}
     leads = [proofs[e.observation_id] for e in fact.leads if e.observation_id in proofs]
     hidden = visibility.why([*refs, *(ref_of(numbers[item.thread_id], item.seq) for item in leads)])

@@ -30,7 +30,7 @@ from episodic_agent.core.facts.stating import KNOWN_EMBEDDERS
 from episodic_agent.core.threads.channels import projects_of
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.writing import Vectors
-from episodic_agent.engine.recall.projects import OtherProjects, others
+from episodic_agent.engine.recall.projects import OtherProjects
 from episodic_agent.protocols import FACTS, OBSERVATIONS, Transaction, ref_of
 from episodic_agent.schemas import Observation, Vector
 from episodic_agent.schemas.facts import Fact, FactCandidate, Statement, StoredFact
@@ -139,7 +139,7 @@ class _Apart:
         """Return facts without those of other projects than a quotation's."""
         own = self._projects.get(quotation.candidate.evidence.observation_id, frozenset())
         if own not in self._others:
-            self._others[own] = others(self._tx, own)
+            self._others[own] = OtherProjects(own)
         elsewhere = self._others[own].hold(self._tx, (one.fact for one in known))
         return [one for one in known if one.fact.id not in elsewhere] if elsewhere else known
 

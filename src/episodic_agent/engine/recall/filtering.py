@@ -3,7 +3,7 @@
 What has expired tells nothing any more, and neither do suppressed words: no filter finds an episode by them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -16,7 +16,7 @@ from episodic_agent.core.chains.filters import (
     in_time,
     matches,
 )
-from episodic_agent.core.threads.channels import channel_name
+from episodic_agent.core.threads.channels import are_apart, channel_name, projects_of
 from episodic_agent.engine.arguments import clean_name
 from episodic_agent.engine.episodes import listing
 from episodic_agent.engine.jobs.kinds import ENCODE
@@ -124,9 +124,23 @@ def threads_of_channel(tx: Transaction, channel: str) -> set[UUID]:
 
 def refs_of_channel(tx: Transaction, channel: str) -> Refs:
     """Return the refs of all that the threads of a channel hold."""
+    return refs_of_threads(tx, threads_of_channel(tx, channel))
+
+
+def refs_of_projects(tx: Transaction, own: frozenset[str]) -> Refs | None:
+    """Return the refs of all that is of no other project than these; None where that is all there is."""
+    if not own:
+        return None
+    threads = tx.threads.list()
+    here = [thread.id for thread in threads if not are_apart(projects_of(thread.channels), own)]
+    return None if len(here) == len(threads) else refs_of_threads(tx, here)
+
+
+def refs_of_threads(tx: Transaction, threads: Collection[UUID]) -> Refs:
+    """Return the refs of all that threads hold, in order."""
     spans: list[Standing | tuple[int, int]] = []
-    for identity in threads_of_channel(tx, channel):
-        number, end = tx.threads.number(identity), tx.threads.frame(identity).next_seq
+    for identity, frame in tx.threads.frame(sorted(threads)).items():
+        number, end = tx.threads.number(identity), frame.next_seq
         spans += [(ref_of(number, 0), ref_of(number, end - 1))] if end else []
     return np.sort(refs_of(spans))
 

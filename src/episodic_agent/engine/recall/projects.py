@@ -1,19 +1,18 @@
 """What is of other projects than the one that is worked in: there it is not told.
 
 A project is a folder that is a channel. A thread declares those it came by; what declares none, a chat or a
-list of issues, is told in all of them.
+list of issues, is told in all of them. A memory may hold a hundred thousand threads: only those are read from
+which something would be told.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from itertools import chain
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from episodic_agent.core.facts.travelling import travels
 from episodic_agent.core.threads.channels import are_apart, projects_of
 from episodic_agent.lazily import module
-from episodic_agent.protocols import Refs, Transaction, ref_of, split_ref
+from episodic_agent.protocols import Refs, Transaction, split_ref
 from episodic_agent.schemas import Observation
 from episodic_agent.schemas.facts import Fact
 
@@ -23,76 +22,67 @@ else:
     np = module("numpy")  # a listing asks which facts are of other projects, and computes nothing
 
 
-@dataclass(frozen=True, slots=True)
 class OtherProjects:
-    """The threads of other projects, by id and by number, and the folders of every project that is known."""
+    """What is of other projects than some, as one transaction reads it; without projects nothing is."""
 
-    threads: frozenset[UUID] = frozenset()
-    numbers: frozenset[int] = frozenset()
-    folders: frozenset[str] = frozenset()
+    def __init__(self, own: frozenset[str] = frozenset(), exempt: Iterable[UUID] = ()) -> None:
+        """Take the projects that are worked in, and threads that are told in any case."""
+        self._own = own
+        self._exempt = frozenset(exempt)
+        self._projects: dict[UUID, frozenset[str]] = {}
+        self._threads: dict[int, UUID] = {}  # by number, of those that were asked for
 
     def __bool__(self) -> bool:
-        return bool(self.threads)
+        return bool(self._own)
 
-    def but(self, threads: Iterable[UUID], tx: Transaction) -> "OtherProjects":
+    def but(self, threads: Iterable[UUID]) -> "OtherProjects":
         """Return the same without threads that are told in any case."""
-        names = self.threads.difference(threads)
-        if len(names) == len(self.threads):
-            return self
-        return replace(self, threads=names, numbers=frozenset(tx.threads.number(one) for one in names))
+        return OtherProjects(self._own, self._exempt.union(threads))
 
-    def without(self, refs: Refs) -> Refs:
+    def hold_thread(self, tx: Transaction, thread: UUID) -> bool:
+        """Tell whether a thread is of other projects."""
+        return bool(self.among(tx, [thread]))
+
+    def among(self, tx: Transaction, threads: Iterable[UUID]) -> frozenset[UUID]:
+        """Return those of these threads that are of other projects."""
+        if not self._own:
+            return frozenset()
+        named = frozenset(threads)
+        unknown = sorted(named - self._projects.keys() - self._exempt)
+        if unknown:
+            self._projects |= {t.id: projects_of(t.channels) for t in tx.threads.list(ids=unknown)}
+        return frozenset(
+            one for one in named - self._exempt if are_apart(self._projects.get(one, frozenset()), self._own)
+        )
+
+    def without(self, tx: Transaction, refs: Refs) -> Refs:
         """Return references without those of the threads of other projects."""
-        if not self.threads:
+        if not self._own or not len(refs):
             return refs
-        return refs[np.array([split_ref(ref)[0] not in self.numbers for ref in refs.tolist()], np.bool_)]
+        numbers = [split_ref(ref)[0] for ref in refs.tolist()]
+        if unknown := sorted(set(numbers) - self._threads.keys()):
+            self._threads |= tx.threads.by_numbers(unknown)
+        apart = self.among(tx, {self._threads[n] for n in numbers if n in self._threads})
+        return refs[np.array([self._threads.get(number) not in apart for number in numbers], np.bool_)]
 
     def hold(self, tx: Transaction, facts: Iterable[Fact]) -> frozenset[UUID]:
         """Return the facts of other projects alone: said there, and no wish that holds everywhere."""
-        if not self.threads:
+        rows = list(facts) if self._own else []
+        if not rows:
             return frozenset()
-        rows = list(facts)
-        proofs = tx.observations.get(list({one.observation_id for row in rows for one in row.evidence}))
-        return frozenset(row.id for row in rows if self._are_of(row, proofs))
+        proofs = tx.observations.get(list({one.observation_id for row in rows for one in row.telling}))
+        apart = self.among(tx, {item.thread_id for item in proofs.values()})
+        if not apart:
+            return frozenset()
+        return frozenset(row.id for row in rows if self._are_of(row, proofs, apart))
 
-    def _are_of(self, fact: Fact, proofs: Mapping[UUID, Observation]) -> bool:
+    def _are_of(self, fact: Fact, proofs: Mapping[UUID, Observation], apart: frozenset[UUID]) -> bool:
         read = [(one, proofs[one.observation_id]) for one in fact.telling if one.observation_id in proofs]
-        if not read or any(item.thread_id not in self.threads for _, item in read):
+        if not read or any(item.thread_id not in apart for _, item in read):
             return False
-        return not self.travels(fact, [item.text[one.start : one.end] for one, item in read])
-
-    def travels(self, fact: Fact, quotes: Iterable[str]) -> bool:
-        """Tell whether a fact is a wish that holds in every project, by it and the words that prove it."""
-        return travels(fact.category, [fact.fact, *quotes], self.folders)
+        folders = self._own.union(*self._projects.values())
+        quotes = [item.text[one.start : one.end] for one, item in read]
+        return not travels(fact.category, [fact.fact, *quotes], folders)
 
 
 NO_OTHERS: Final = OtherProjects()
-
-
-def others(tx: Transaction, own: frozenset[str], *, but: Iterable[UUID] = ()) -> OtherProjects:
-    """Return what is of other projects than these; `but` these threads, which are told in any case."""
-    if not own:
-        return NO_OTHERS
-    threads = tx.threads.list()
-    declared = {thread.id: projects_of(thread.channels) for thread in threads}
-    exempt = frozenset(but)
-    apart = frozenset(
-        name for name, projects in declared.items() if are_apart(projects, own) and name not in exempt
-    )
-    if not apart:
-        return NO_OTHERS
-    numbers = frozenset(tx.threads.number(name) for name in apart)
-    return OtherProjects(apart, numbers, own.union(*chain(declared.values())))
-
-
-def refs_but_of(tx: Transaction, apart: OtherProjects) -> Refs | None:
-    """Return the refs of all that is not of other projects; None where nothing is of any."""
-    if not apart:
-        return None
-    numbers = [(tx.threads.number(t.id), tx.threads.frame(t.id).next_seq) for t in tx.threads.list()]
-    spans = [
-        np.arange(ref_of(number, 0), ref_of(number, end), dtype=np.int64)
-        for number, end in numbers
-        if number not in apart.numbers
-    ]
-    return np.sort(np.concatenate([np.zeros(0, np.int64), *spans]))

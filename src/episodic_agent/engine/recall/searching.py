@@ -40,10 +40,9 @@ from episodic_agent.engine.episodes.listing import full_episodes
 from episodic_agent.engine.recall import whereabouts
 from episodic_agent.engine.recall.due import due_refs
 from episodic_agent.engine.recall.facts import answering, category_of
-from episodic_agent.engine.recall.filtering import no_channel, refs_about, refs_of_channel
+from episodic_agent.engine.recall.filtering import no_channel, refs_about, refs_of_channel, refs_of_projects
 from episodic_agent.engine.recall.former import BetweenEmbedders, FormerQuery
 from episodic_agent.engine.recall.gathering import DAY, Gathered, Gatherer, SearchBounds
-from episodic_agent.engine.recall.projects import others, refs_but_of
 from episodic_agent.engine.recall.times import in_its_time, nothing_due, silence, span, zone_of_writer
 from episodic_agent.engine.results import (
     DetailedRecall,
@@ -344,12 +343,13 @@ class Recaller:
         if policy.weights.states > 0:
             stating = gatherer.stating(gathered, unlifted.order.tolist())
             observations = ranking.with_statements(unlifted, stating, candidates.ids, policy.weights)
-            # last, as it only moves: what took the place of a hit may be lifted above it first
-            over = gatherer.replaced(gathered, observations.order.tolist(), asked.now)
-            observations = ranking.with_replaced(observations, over, candidates.ids)
         if asked.due is not None:
             due = np.isin(gathered.refs, asked.due).astype(np.float64)
             observations = ranking.with_due(observations, due, candidates.ids, policy.weights)
+        if policy.weights.states > 0:
+            # last, as it only moves: what is no longer so may have been lifted by the day it named
+            over = gatherer.replaced(gathered, observations.order.tolist(), asked.now)
+            observations = ranking.with_replaced(observations, over, candidates.ids)
         fused = ranking.fuse_episodes(query, observations, candidates, episodes, policy.weights, share=share)
         trust = ranking.assess(
             query,
@@ -380,13 +380,12 @@ class Recaller:
         evidence = _concluded(gatherer, gathered, observations, evidence, options)
         hits = [_hit(gathered, fused, trust, row, cards[row], evidence[row]) for row in rows]
         abstains = trust.abstains(policy.threshold)
-        why = [_why_nothing(trust, gathered, policy.threshold)] if abstains else []
         return Recall(
             query=query.text,
             hits=[] if abstains else hits,
             observations=[shown[n] for n in chosen],
             confidence=round(trust.answerable, DIGITS),
-            notes=[*asked.notes, *why],
+            notes=[*asked.notes, *([_why_nothing(trust, gathered, policy.threshold)] if abstains else [])],
             candidates=hits if abstains else (),
         )
 
@@ -446,7 +445,7 @@ def _about(tx: Transaction, options: SearchOptions, visibility: Visibility) -> R
         statements: Refs | None = refs_of_channel(tx, options.channel)
     else:  # who names a thread means that one, whatever project it is of
         projects = frozenset() if options.thread is not None else options.projects
-        statements = refs_but_of(tx, others(tx, projects))
+        statements = refs_of_projects(tx, projects)
     if statements is None:
         return about
     return statements if about is None else np.intersect1d(about, statements)
@@ -576,8 +575,8 @@ def _checked(text: str, options: SearchOptions) -> str:
     category_of(options.category)
     if options.since and options.until and options.since >= options.until:
         raise InvalidInput(out_of_order(options.since, options.until))
-    since_or_until = options.since is not None or options.until is not None
-    filtered = since_or_until or options.thread or options.channel or options.place or options.projects
+    where = (options.thread, options.channel, options.place, options.projects)
+    filtered = options.since or options.until or any(where)
     if policy == SEED_003 and (filtered or not options.where.empty):
         raise InvalidInput("recall policy seed-003 knows no filters; leave them out or use `default`")
     return policy
