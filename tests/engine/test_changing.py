@@ -97,6 +97,8 @@ def test_what_changed_is_over_and_stands_behind_what_is_so(
     assert [hit.fact.value for hit in recall.facts][:1] == [after]
     texts = [one.observation.text for one in recall.observations]
     assert texts.index(after) < texts.index(before)
+    proofs = [hit.evidence[0].observation.text for hit in recall.hits]
+    assert proofs.index(after) < proofs.index(before)
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         fuse,
         fuse_episodes,
         measured_share,
+        replaced_episodes,
         strangers_cosine,
         strength_prior,
         time_match,
@@ -77,7 +78,7 @@ else:
             "diversity": "NEAR_DUPLICATE diversify newest_outputs",
             "fusion": (
                 "Fused fuse fuse_episodes measured_share strangers_cosine strength_prior time_match trust "
-                "with_due with_replaced with_second with_statements"
+                "replaced_episodes with_due with_replaced with_second with_statements"
             ),
             "order": "Order order_match read_order",
             "policies": "RECALL_2026_12 RECALL_2027_01 RecallPolicy",
@@ -121,6 +122,7 @@ __all__ = [
     "order_match",
     "read_order",
     "reciprocal_ranks",
+    "replaced_episodes",
     "scores",
     "seed_003",
     "strangers_cosine",

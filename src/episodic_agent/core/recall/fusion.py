@@ -200,6 +200,21 @@ def with_replaced(fused: Fused, pairs: Sequence[tuple[int, Sequence[int]]], ids:
     return _finish({**fused.legs, "replaced": placed - summed}, _reached(fused), ids)
 
 
+def replaced_episodes(
+    observations: Fused, candidates: Candidates, pairs: Sequence[tuple[int, Sequence[int]]]
+) -> list[tuple[int, list[int]]]:
+    """Return the episodes found by what is no longer so, with those of what took its place, newest first.
+
+    `pairs` are those of messages, as in `with_replaced`. An episode is found by the best of its messages.
+    """
+    first: dict[int, int] = {}
+    for row in observations.order.tolist():
+        first.setdefault(int(candidates.episode[row]), row)
+    owner = candidates.episode.tolist()
+    proving = [(owner[row], newer) for row, newer in pairs if owner[row] >= 0 and first[owner[row]] == row]
+    return [(own, sorted({owner[later] for later in newer} - {own, -1})) for own, newer in proving]
+
+
 def with_due(fused: Fused, due: FloatArray, ids: Sequence[str], weights: FusionWeights) -> Fused:
     """Return a fused result in which what was said of the days to come that are asked about stands higher.
 

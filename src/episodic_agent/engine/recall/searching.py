@@ -340,17 +340,10 @@ class Recaller:
             shared = gatherer.shared(gathered, observations.order.tolist(), observations.scores)
             observations = ranking.with_second(observations, shared, candidates.ids, policy.weights)
         unlifted = observations  # what the question finds by itself: confidence is asked of that
-        if policy.weights.states > 0:
-            stating = gatherer.stating(gathered, unlifted.order.tolist())
-            observations = ranking.with_statements(unlifted, stating, candidates.ids, policy.weights)
-        if asked.due is not None:
-            due = np.isin(gathered.refs, asked.due).astype(np.float64)
-            observations = ranking.with_due(observations, due, candidates.ids, policy.weights)
-        if policy.weights.states > 0:
-            # last, as it only moves: what is no longer so may have been lifted by the day it named
-            over = gatherer.replaced(gathered, observations.order.tolist(), asked.now)
-            observations = ranking.with_replaced(observations, over, candidates.ids)
+        observations, over = self._lifted(gatherer, gathered, asked, unlifted)
         fused = ranking.fuse_episodes(query, observations, candidates, episodes, policy.weights, share=share)
+        later = ranking.replaced_episodes(observations, candidates, over)
+        fused = ranking.with_replaced(fused, later, episodes.ids)
         trust = ranking.assess(
             query,
             candidates,
@@ -388,6 +381,28 @@ class Recaller:
             notes=[*asked.notes, *([_why_nothing(trust, gathered, policy.threshold)] if abstains else [])],
             candidates=hits if abstains else (),
         )
+
+    def _lifted(
+        self, gatherer: Gatherer, gathered: Gathered, asked: "_SearchRequest", first: ranking.Fused
+    ) -> tuple[ranking.Fused, Sequence[tuple[int, Sequence[int]]]]:
+        """Return messages with what states something, is due, or took the place of a hit above the rest.
+
+        Beside them stands what is no longer so, with what took its place.
+        """
+        weights, ids = FUSING[asked.policy].weights, gathered.candidates.ids
+        observations = first
+        over: Sequence[tuple[int, Sequence[int]]] = ()
+        if weights.states > 0:
+            stating = gatherer.stating(gathered, first.order.tolist())
+            observations = ranking.with_statements(first, stating, ids, weights)
+        if asked.due is not None:
+            due = np.isin(gathered.refs, asked.due).astype(np.float64)
+            observations = ranking.with_due(observations, due, ids, weights)
+        if weights.states > 0:
+            # last, as it only moves: what is no longer so may have been lifted by the day it named
+            over = gatherer.replaced(gathered, observations.order.tolist(), asked.now)
+            observations = ranking.with_replaced(observations, over, ids)
+        return observations, over
 
     def _diverse(
         self,
