@@ -5,9 +5,10 @@ facts none is asked: it reads whole episodes. The same reading, of whole episode
 model fails, and for what came before there were such jobs; what was read before changes nothing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from typing import Final
 from uuid import UUID
 
@@ -145,15 +146,22 @@ class _Apart:
 
 
 def may_tell_of_changes(
-    tx: Transaction, deps: Deps, older: Sequence[StoredFact], newer: Sequence[StoredFact]
-) -> list[tuple[Fact, Fact]]:
-    """Return pairs of an older quotation and a newer one that may tell of a change of it.
+    tx: Transaction,
+    deps: Deps,
+    older: Sequence[StoredFact],
+    newer: Sequence[StoredFact],
+    matters: Callable[[Fact, Fact], bool],
+) -> Iterator[tuple[Fact, Fact]]:
+    """Yield pairs of an older quotation and a newer one that may tell of a change of it.
 
-    It is no more than likely: neither ends the other.
+    It is no more than likely: neither ends the other. `matters` says of a pair, when its turn comes, whether
+    it would make a difference: judging one costs more.
     """
     known = _KnownFacts(tx, deps, ())
     before, after = (known.of([kept for kept in some if is_quotation(kept.fact)]) for some in (older, newer))
-    return [(o.fact, n.fact) for o in before for n in after if probability_of_change(o, n) >= MAY_CHANGE]
+    for old, new in product(before, after):
+        if matters(old.fact, new.fact) and probability_of_change(old, new) >= MAY_CHANGE:
+            yield old.fact, new.fact
 
 
 class _KnownFacts:

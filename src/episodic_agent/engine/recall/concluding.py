@@ -11,7 +11,7 @@ from episodic_agent.core.threads import opens_turn
 from episodic_agent.protocols import Refs, Transaction, ref_of
 from episodic_agent.schemas import Kind, Observation
 
-_PAGES: Final = (4, 64, 128, 256)  # observations of a turn, page by page: most have few
+_PAGES: Final = (2, 66, 128, 256)  # observations of a turn, page by page: most have one or none
 
 
 def conclusions(
@@ -22,7 +22,9 @@ def conclusions(
     In a turn without tools the answer stands beside its request and is found there.
     """
     ends: dict[UUID, Observation] = {}
-    waiting = {one.id: (one.thread_id, one.seq + 1, False) for one in requests}
+    places = {(one.thread_id, one.seq) for one in requests}
+    starts = [(one, (one.thread_id, one.seq + 1)) for one in requests]
+    waiting = {one.id: (*start, False) for one, start in starts if start not in places}  # others end at once
     for size in _PAGES:
         spans = [(thread, seq, seq + size - 1) for thread, seq, _ in waiting.values()]
         pages = tx.observations.read(spans) if spans else ()

@@ -1,10 +1,13 @@
 """Which facts answer a query: by words and by meaning, those that hold at a moment or all that ever did."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
 
 from episodic_agent.core import recall as ranking
 from episodic_agent.core.facts.quoting import is_quotation, says_nothing, told_as
@@ -16,9 +19,9 @@ from episodic_agent.engine.recall.matching import matches
 from episodic_agent.engine.results import FactHit
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.errors import InvalidInput
-from episodic_agent.protocols import FACTS, MarkKind, Transaction, ref_of
+from episodic_agent.protocols import FACTS, MarkKind, Refs, Transaction, ref_of
 from episodic_agent.schemas import Observation, Vector
-from episodic_agent.schemas.facts import Category, Fact, FactEvidence
+from episodic_agent.schemas.facts import Category, Fact, FactEvidence, StoredFact
 
 if TYPE_CHECKING:
     from episodic_agent.engine.recall.gathering import SearchBounds
@@ -31,6 +34,7 @@ _PARTLY: Final = 0.45  # of which each must answer so much as well itself
 _OF_OTHERS: Final = 0.4  # worth of what others say of themselves, where who asks means themselves
 RELEVANT: Final = 0.2  # score below which a fact does not answer
 _MOSTLY: Final = 0.5  # share of a text that a fact quotes
+_AT_ONCE: Final = 40  # facts: mostly enough of them hold
 DIGITS: Final = 6  # scores are rounded before they order anything, so that machines agree
 
 
@@ -53,30 +57,53 @@ def best_facts(
     is sure.
     """
     refs, scores = matches(tx, deps, FACTS, query, vector, per_leg=max(PER_LEG, limit))
-    stored = {kept.number: kept for kept in tx.knowledge.facts(numbers=refs.tolist())}
     moment = at or deps.clock()
 
-    def fits(fact: Fact) -> bool:
-        return (history or fact.held_at(moment)) and category in (None, fact.category.value)
+    def worth(fact: Fact) -> float:
+        fits = (history or fact.held_at(moment)) and category in (None, fact.category.value)
+        return _for_asker(query, fact) if fits else 0.0
 
-    rows = {
-        kept.id: (kept.fact, round(float(score) * _for_asker(query, kept.fact), DIGITS))
-        for ref, score in zip(refs.tolist(), scores, strict=True)
-        if (kept := stored.get(ref)) is not None and fits(kept.fact)
-    }
+    known, rows = _read_best(tx, refs, scores, worth, max(limit, _NEARBY))
     ranked = sorted(rows.values(), key=_best_first)
     best = {fact.id for fact, score in ranked[:_CHANGED] if score >= RELEVANT}
     near = {fact.id for fact, score in ranked[:_NEARBY] if score >= _PARTLY * RELEVANT}
-    some, others = ([kept for kept in stored.values() if kept.id in names] for names in (best, near))
-    for older, newer in may_tell_of_changes(tx, deps, some, others):
+    some, others = ([kept for kept in known if kept.id in names] for names in (best, near))
+
+    def would_rise(older: Fact, newer: Fact) -> bool:
         score = rows[older.id][1]
-        if _PARTLY * score <= rows[newer.id][1] < score:
-            rows[newer.id] = newer, score
+        return _PARTLY * score <= rows[newer.id][1] < score
+
+    for older, newer in may_tell_of_changes(tx, deps, some, others, would_rise):
+        rows[newer.id] = newer, rows[older.id][1]
     best_rows = sorted(rows.values(), key=_best_first)[:limit]
     if history:
         return best_rows
     shown = after_what_holds(tx, [fact for fact, _ in best_rows], moment)
     return [(shown[fact.id], score) for fact, score in best_rows if fact.id in shown]
+
+
+def _read_best(
+    tx: Transaction, refs: Refs, scores: NDArray[np.float64], worth: Callable[[Fact], float], limit: int
+) -> tuple[Sequence[StoredFact], dict[UUID, tuple[Fact, float]]]:
+    """Return at least the best `limit` facts of some that are worth anything, oldest first, and their scores.
+
+    `worth` (at most 1) times its match is a fact's score. Those that match best are read first, and no more
+    than can be among the best: many facts match a little, and reading them costs more than to find them.
+    """
+    order = np.argsort(-scores, kind="stable")
+    numbers, matched = refs[order].tolist(), scores[order].tolist()
+    rows: dict[UUID, tuple[Fact, float]] = {}
+    stored: list[StoredFact] = []
+    for start in range(0, len(numbers), _AT_ONCE):
+        page = dict(zip(numbers[start : start + _AT_ONCE], matched[start:], strict=False))
+        for fact in tx.knowledge.facts(numbers=list(page)):
+            if share := worth(fact.fact):
+                stored.append(fact)
+                rows[fact.id] = fact.fact, round(page[fact.number] * share, DIGITS)
+        least = round(min(page.values()), DIGITS)
+        if sum(score > least for _, score in rows.values()) >= limit:
+            break
+    return sorted(stored, key=lambda fact: (fact.fact.valid_at, fact.id)), rows
 
 
 def _for_asker(query: ranking.Query, fact: Fact) -> float:

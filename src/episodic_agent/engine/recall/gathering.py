@@ -140,6 +140,7 @@ class Gatherer:
         self._embedder = embedder
         self._former = former
         self._due = due
+        self._read: dict[int, Observation] = {}  # the best are asked for again and again
         self._visits = [stay for place in query.places for stay in tx.threads.visits(place=place)]
         self._legs = {kind: self._leg(kind) for kind in (OBSERVATIONS, EPISODES)}
 
@@ -504,8 +505,10 @@ class Gatherer:
     def observations(self, gathered: Gathered, rows: Sequence[int]) -> Mapping[int, Observation]:
         """Read the candidates that are shown, by row."""
         refs = {row: int(gathered.refs[row]) for row in rows}
-        stored = self._tx.observations.get(list(refs.values()))
-        return {row: stored[ref] for row, ref in refs.items()}
+        missing = [ref for ref in refs.values() if ref not in self._read]
+        if missing:
+            self._read |= self._tx.observations.get(missing)
+        return {row: self._read[ref] for row, ref in refs.items()}
 
     def episodes(self, gathered: Gathered, rows: Sequence[int]) -> "Mapping[int, Episode | EpisodeCard]":
         """Read the episodes that are shown, by row; those still open are cards."""
