@@ -184,6 +184,7 @@ def test_search_retrieve_and_export_know_what_episodes_are_about(filled: Run, tm
     none = ("--user", "ana", "--where", "tag=zeppelin")
     assert filled("search", "Lisbon flight", *none, "--json").json["hits"] == []
     assert filled("retrieve", "Lisbon flight", *none).out == ""
+    assert filled("episodes", *none).err == "no episode matches --where tag=zeppelin\n"
     assert filled("retrieve", "Lisbon flight", "--user", "ana", "--where", "participant~use").out != ""
     path = tmp_path / "some.jsonl"
     assert filled("export", *none, "--output", path, "--json").json["lines"] == 1

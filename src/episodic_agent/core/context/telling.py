@@ -10,7 +10,7 @@
     - {question} ({answer})
 
     From earlier:
-    {date}
+    {date}, {place}
     - {question} ({answer})
     - {sentence}
 
@@ -18,15 +18,16 @@
     Current question: {message}
 
 Lines of all blocks compete for the tokens: each has a worth, the best are taken until nothing fits. Facts
-stand in the order of time, and what was said earlier under its date; what one sitting's line answers stands
-with its question. Each line names where it is from. What does not bear on the message is left out even
-where there is room: below a bar in calibrated log-odds that sinks with the budget, as whoever gives more
-room wants more, and in a young memory far below the best line (under `context-2027-01` that alone). What
-the thread only perhaps goes on from is not named: it misleads more often than it helps (under
-`context-2027-01` it is, and that line stands last, as in the founding document).
+stand in the order of time, and what was said earlier under its date and, where that is another place that
+people come back to (a named thread of several days), under its name: two customers may both have a date. What
+one sitting's line answers stands with its question. Each line names where it is from. What does not bear on
+the message is left out even where there is room: below a bar in calibrated log-odds that sinks with the
+budget, as whoever gives more room wants more, and in a young memory far below the best line (under
+`context-2027-01` that alone). What the thread only perhaps goes on from is not named: it misleads more often
+than it helps (under `context-2027-01` it is, and that line stands last, as in the founding document).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import IntEnum
@@ -91,7 +92,8 @@ class QuotedText:
     log-odds as `relevances` gives them, for every block on the same scale. `sitting` tells which stretch of
     talk it is of; `quotation` a fact that stands in its speaker's own words, `wish` one of how to answer,
     which is told whatever the message is about. `corrected_by` are texts that may have changed it: it is told
-    with them or not at all. `answers` is the request that a reply concludes with tools between them.
+    with them or not at all. `answers` is the request that a reply concludes with tools between them. `place`
+    is the name of the thread it is from, "" for this one and those whose name tells nothing.
     """
 
     block: Block
@@ -110,6 +112,7 @@ class QuotedText:
     wish: bool = False
     corrected_by: tuple[Spot, ...] = ()
     answers: Spot | None = None
+    place: str = ""
 
     @property
     def spot(self) -> Spot:
@@ -169,8 +172,12 @@ def tell(
     asked: Sequence[str] = (),
     language: str | None = None,
     policy: str = RIVALS,
+    place_of: Callable[[UUID], str] = lambda _: "",
 ) -> Context:
-    """Return the context of a message, never longer than `max_tokens`; the same input gives the same text."""
+    """Return the context of a message, never longer than `max_tokens`; the same input gives the same text.
+
+    `place_of` gives the name of a thread as lines from there are told; it is asked for those alone.
+    """
     frame = frame_for(message, asked, language)
     ending = _ending(frame, message, max_tokens)
     if not ending or estimate(ending) > max_tokens:
@@ -185,7 +192,10 @@ def tell(
     least = _least_worth(recalled, max_tokens, policy)
     if policy == RIVALS:
         candidates = _once([one for one in candidates if one.block is not Block.KNOWN or one.worth >= least])
-    taken = _chosen(message, candidates, frame, room, max_tokens, least, dated=policy == RIVALS)
+    named = place_of if policy == RIVALS else lambda _: ""
+    taken = _chosen(
+        message, candidates, frame, room, max_tokens, least, place_of=named, dated=policy == RIVALS
+    )
     if policy == RIVALS:
         taken = _unsaid_here(taken)
     rows = _written(taken, frame, dated=policy == RIVALS)
@@ -237,6 +247,7 @@ def _chosen(
     max_tokens: int,
     least: float,
     *,
+    place_of: Callable[[UUID], str],
     dated: bool,
 ) -> list[QuotedText]:
     """Return the lines that are taken: greedily by worth, each block within its share.
@@ -257,13 +268,15 @@ def _chosen(
         if any(spot in no_room for spot in quote.corrected_by):
             continue
         text = _trimmed(quote, message, frame)
+        place = place_of(quote.thread_id) if quote.block in (Block.KNOWN, Block.BEFORE) else ""
         terms = terms_of(text)
-        text = f"{text} ({_date(quote)})" if dated and text and quote.block is Block.KNOWN else text
+        when = _date(quote, place)
+        text = f"{text} ({when})" if dated and text and quote.block is Block.KNOWN else text
         if (quote.block, text) in seen or (quote.block is Block.BEFORE and _is_told(text, terms, taken)):
             continue
         heads: dict[object, str] = {quote.block: _head(frame, quote.block)}
         if quote.block is Block.BEFORE:
-            heads[quote.at.date()] = _date(quote)
+            heads[when] = when
         fresh = [head for key, head in heads.items() if key not in headed]
         cost = tenths(f"- {_speaker(quote)}{text}") + sum(map(tenths, fresh))
         if not text or cost > min(room, left.get(quote.block, room)):
@@ -274,7 +287,7 @@ def _chosen(
         if quote.block in left:
             left[quote.block] -= cost
         seen.add((quote.block, text))
-        taken.append(replace(quote, text=text))
+        taken.append(replace(quote, text=text, place=place))
     return taken
 
 
@@ -365,8 +378,9 @@ def _head(frame: ContextPhrases, block: Block) -> str:
     return heads.get(block, "")
 
 
-def _date(quote: QuotedText) -> str:
-    return f"{quote.at:%Y-%m-%d}"
+def _date(quote: QuotedText, place: str) -> str:
+    """Return the day of a line and where it was said."""
+    return f"{quote.at:%Y-%m-%d}{f', {quoted(place, _NAME)}' if place else ''}"
 
 
 def _written(
@@ -381,7 +395,7 @@ def _written(
         lines = [quote for quote in taken if quote.block is block]
         if dated or block is not Block.KNOWN:
             # what a session came to stands behind its last words
-            lines.sort(key=lambda q: (q.at, q.thread_id, q.first_seq, q.kind is LineKind.SESSION))
+            lines = _in_order(lines)
         if not lines:
             continue
         if rows:
@@ -390,11 +404,28 @@ def _written(
             rows.append((head, None))
         day = ""
         for quote in _paired(lines):
-            if block is Block.BEFORE and _date(quote) != day:
-                day = _date(quote)
+            if block is Block.BEFORE and _head_of(quote) != day:
+                day = _head_of(quote)
                 rows.append((day, None))
             rows.append((quote.text if block is Block.SESSION else f"- {quote.text}", quote))
     return rows
+
+
+def _in_order(lines: Sequence[QuotedText]) -> list[QuotedText]:
+    """Return lines in the order they were said, those of one day and place together."""
+    begun: dict[str, datetime] = {}
+    for quote in lines:
+        begun[_head_of(quote)] = min(quote.at, begun.get(_head_of(quote), quote.at))
+
+    def order(quote: QuotedText) -> tuple[datetime, datetime, UUID, int, bool]:
+        first = begun[_head_of(quote)] if quote.block is Block.BEFORE else quote.at
+        return first, quote.at, quote.thread_id, quote.first_seq, quote.kind is LineKind.SESSION
+
+    return sorted(lines, key=order)
+
+
+def _head_of(quote: QuotedText) -> str:
+    return _date(quote, quote.place)
 
 
 def _paired(lines: Sequence[QuotedText]) -> list[QuotedText]:

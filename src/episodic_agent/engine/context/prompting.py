@@ -6,6 +6,8 @@ Everything is read in the caller's transaction; `core/context/telling.py` choose
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import cache
 from itertools import chain, islice
 from typing import Final
 from uuid import UUID
@@ -30,6 +32,7 @@ from episodic_agent.core.skills import SkillState, present_confidence
 from episodic_agent.core.skills.requests import fit
 from episodic_agent.core.threads import is_reply
 from episodic_agent.engine.chains.ancestry import parents_above
+from episodic_agent.engine.context.addressing import not_meant_here
 from episodic_agent.engine.context.correcting import with_corrections
 from episodic_agent.engine.context.declaring import came_to, decided
 from episodic_agent.engine.context.gathering import (
@@ -46,6 +49,7 @@ from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.quoting import knows_meaning
 from episodic_agent.engine.links.linked import NearThread, on_both_sides
 from episodic_agent.engine.recall.facts import PER_LEG, after_what_holds, best_facts, replaced_words
+from episodic_agent.engine.threads.resolving import is_unnamed
 from episodic_agent.engine.threads.session_records import SessionFacts, declared, session_at
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import FACTS, Transaction, ref_of
@@ -77,6 +81,7 @@ _SESSION: Final = 4.0
 _HERE: Final = 3.0
 _STEP: Final = 0.5
 _LEAST_HERE: Final = -3.0
+_COME_BACK_TO: Final = timedelta(days=1)  # between the first and the last message of a place
 _AROUND: Final = 3  # tokens of a line beside its text
 _ASKED: Final = 40  # texts the language of the frame is read from
 
@@ -145,9 +150,33 @@ def prompt(
         asked=asked,
         language=deps.language,
         policy=policy,
+        place_of=_places(tx, current.thread),
     )
     observations = [*stored.values(), *current.before, *proofs]
     return _sourced(tx, context, observations)
+
+
+def _places(tx: Transaction, current: Thread | None) -> Callable[[UUID], str]:
+    """Return what tells the name of a thread that people come back to; "" for this one and all others.
+
+    A name made up for one conversation ("chat-8f3") says nothing that its date does not. Said into such a
+    place, though, a line without a name would be taken to be from here.
+    """
+    here = current is not None and _is_place(current)
+
+    @cache
+    def place_of(thread_id: UUID) -> str:
+        thread = None if current is not None and thread_id == current.id else tx.threads.get(thread_id)
+        if thread is None or not thread.explicit or is_unnamed(thread):
+            return ""
+        return thread.origin if here or _is_place(thread) else ""
+
+    return place_of
+
+
+def _is_place(thread: Thread) -> bool:
+    named = thread.explicit and not is_unnamed(thread)
+    return named and thread.last_activity_at - thread.created_at >= _COME_BACK_TO
 
 
 def _sourced(tx: Transaction, context: Context, observations: Sequence[Observation]) -> Prompt:
@@ -411,17 +440,10 @@ def _known(
     if not standing and not tx.count("facts", limit=1):
         return [], []
     pairs = _best(tx, deps, now)
+    if policy == RIVALS:
+        standing, pairs = _meant_here(tx, standing, pairs, now)
     scores = {fact.id: score for fact, score in pairs}
-    standing.sort(
-        key=lambda item: (
-            not item.pinned,
-            item.id not in wishes,
-            STANDING.index(item.category) if item.category in STANDING else 0,
-            -scores.get(item.id, 0.0),
-            -item.valid_at.timestamp(),
-            item.id,
-        )
-    )
+    standing.sort(key=lambda item: _weightiest_first(item, wishes, scores))
     standing = list(islice(not_over(tx, standing, now.at), MOST_WISHES))
     lasting = sum(item.pinned or item.id in wishes for item in standing)
     standing = standing[: max(lasting, MOST_STANDING)]
@@ -477,6 +499,33 @@ def _standing(tx: Transaction, facts: Sequence[Fact], now: Situation) -> list[Fa
     some = [fact for fact in holding if fact.category in STANDING or fact.pinned]
     elsewhere = now.others.hold(tx, some)
     return [fact for fact in after_what_holds(tx, some, now.at).values() if fact.id not in elsewhere]
+
+
+def _weightiest_first(
+    fact: Fact, wishes: AbstractSet[UUID], scores: Mapping[UUID, float]
+) -> tuple[bool, bool, int, float, float, UUID]:
+    return (
+        not fact.pinned,
+        fact.id not in wishes,
+        STANDING.index(fact.category) if fact.category in STANDING else 0,
+        -scores.get(fact.id, 0.0),
+        -fact.valid_at.timestamp(),
+        fact.id,
+    )
+
+
+def _meant_here(
+    tx: Transaction, standing: Sequence[Fact], pairs: Sequence[tuple[Fact, float]], now: Situation
+) -> tuple[list[Fact], list[tuple[Fact, float]]]:
+    """Return facts that stand and that bear on a message without wishes that are not meant here.
+
+    Elsewhere such a wish is something that was said, and no more.
+    """
+    bearing = (fact for fact, score in pairs if score >= _BEARS)
+    wishes = {fact.id: fact for fact in (*standing, *bearing) if fact.category is Category.GUIDELINE}
+    apart = not_meant_here(tx, list(wishes.values()), now)
+    rest = [fact for fact in standing if fact.id not in apart]
+    return rest, [(fact, score) for fact, score in pairs if fact.id not in apart]
 
 
 def _wishes(tx: Transaction, deps: Deps, kept_facts: Sequence[StoredFact]) -> frozenset[UUID]:

@@ -302,14 +302,18 @@ def episodes(
             thread=thread, place=place, where=where, limit=limit
         )
         users = memory.users()
-    _cards(cards, users, as_json=as_json)
+    filters = {"--where": " ".join(where), "--thread": thread, "--place": place}
+    named = " ".join(f"{option} {value}" for option, value in filters.items() if value)
+    _cards(cards, users, as_json=as_json, filtered=named)
 
 
-def _cards(cards: Sequence[EpisodeCard], users: Sequence[str], *, as_json: bool) -> None:
+def _cards(cards: Sequence[EpisodeCard], users: Sequence[str], *, as_json: bool, filtered: str = "") -> None:
     if as_json:
         print_json({"episodes": cards})
     elif cards:
         render_cards(cards)
+    elif filtered:
+        say(f"no episode matches {filtered}")
     else:
         say(f"no episodes here; users: {', '.join(users)} (--user NAME)" if users else "the memory is empty")
 
