@@ -13,6 +13,8 @@ from episodic_agent import Filter, Memory, UserMemory
 from episodic_agent.engine.chains.sequences import Sequenced
 from episodic_agent.engine.results import EpisodeCard
 from episodic_agent.errors import InvalidInput
+from episodic_agent.stores.nouns import thread_of
+from episodic_agent.stores.tables import threads
 from episodic_agent.tools import memory_tools
 
 HARBOR, LANTERN = "/home/jo/harbor", "/home/jo/lantern"
@@ -231,6 +233,20 @@ def test_a_story_that_goes_on_in_another_project_is_told_without_it(jo: UserMemo
     text = jo.chains.replay("the login of lantern", project=LANTERN)
     assert ("The login moves" in text, "continues from" in text, "here first" in text) == (True, False, False)
     assert "The login moves" not in jo.chains.replay("the login of lantern", project=HARBOR)
+
+
+def test_a_search_of_a_project_does_not_read_every_thread_of_the_others(
+    jo: UserMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in range(60):
+        jo.add(f"the crane tests broke again, run {n}", channel=HARBOR, thread=f"harbor {n}")
+    read: list[object] = []
+    monkeypatch.setattr(threads, "thread_of", lambda columns: read.append(columns[0]) or thread_of(columns))
+    assert jo.search("how do we run the tests?", project=LANTERN).hits
+    assert len(read) < 20
+    read.clear()
+    assert jo.search("how do we run the tests?", channel=LANTERN).hits
+    assert len(read) < 20
 
 
 def test_a_fact_that_was_said_in_two_places_holds_in_both(jo: UserMemory) -> None:
