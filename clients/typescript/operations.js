@@ -72,6 +72,7 @@ export default {
     "until",
     "place",
     "where",
+    "project",
     "limit",
     "cursor",
     "as_of"
@@ -85,6 +86,7 @@ export default {
     "thread",
     "where",
     "suppressed",
+    "project",
     "limit",
     "cursor",
     "as_of"

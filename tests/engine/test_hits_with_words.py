@@ -168,4 +168,18 @@ def test_of_a_long_message_the_sentence_that_was_found_is_shown(run: Run) -> Non
     assert len(run("retrieve", QUESTION).out) < 1_500
     assert json.loads(run("search", QUESTION, "--json").out)["hits"][0]["observations"]
     assert excerpt("one", QUESTION, 10) == "one"
+
+
+def test_of_a_tool_s_long_output_the_lines_that_bear_on_the_question_are_retrieved(garage: Memory) -> None:
+    lines = [f"tests/test_{n}.py::test_{n} PASSED in {n} ms" for n in range(300)]
+    lines[150] = "test_gearbox FAILED: the ratio is 3 where 4 is expected"
+    asked = "what failed in the gearbox tests?"
+    ana = mine(garage)
+    ana.add("Run the gearbox tests", thread="bench")
+    ana.add({"role": "tool", "content": "\n".join(lines)}, thread="bench")
+    text = ana.retrieve(asked, detail="high")
+    assert lines[150] in text
+    assert text.count("PASSED") < 40
+    (hit, *_) = ana.search(asked, detail="high").hits
+    assert any(lines[299] in one.text for one in ana.episodes.messages(hit.episode_id))
     assert len(excerpt("x" * 500, QUESTION, 100)) <= 100

@@ -1,5 +1,6 @@
 """Rules of one project are not told in another, end to end; what is of none is told in all, and how to answer."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -8,8 +9,12 @@ from builders.chats import Clock, mine
 from builders.commands import Run
 from conftest import OpenMemory
 
-from episodic_agent import Memory, UserMemory
+from episodic_agent import Filter, Memory, UserMemory
+from episodic_agent.engine.chains.sequences import Sequenced
+from episodic_agent.engine.results import EpisodeCard
 from episodic_agent.errors import InvalidInput
+from episodic_agent.stores.nouns import thread_of
+from episodic_agent.stores.tables import threads
 from episodic_agent.tools import memory_tools
 
 HARBOR, LANTERN = "/home/jo/harbor", "/home/jo/lantern"
@@ -182,7 +187,66 @@ def test_a_search_leaves_out_other_projects_unless_it_names_where_to_look(jo: Us
     with pytest.raises(InvalidInput, match="named by its folder"):
         jo.search("uv?", project="lantern")
     with pytest.raises(InvalidInput, match="cannot be narrowed by 'project'"):
-        jo.episodes.list(project=LANTERN)
+        jo.places.list(project=LANTERN)
+
+
+def test_what_happened_in_another_project_is_not_listed_and_no_part_of_a_story(jo: UserMemory) -> None:
+    for n in range(12):  # more than are read at once for the newest two
+        jo.add(f"the crane tests of harbor broke again, run {n}", channel=HARBOR, thread=f"harbor {n}")
+    jo.flush()
+
+    def told(rows: Iterable[EpisodeCard | Sequenced]) -> list[str]:
+        threads = [jo.threads.get(str(row.thread_id)).thread.channels for row in rows]
+        return sorted({channel for channels in threads for channel in channels})
+
+    own = Filter(project=LANTERN)
+    assert (
+        told(jo.episodes.list(filter=own))
+        == told(jo.episodes.list(limit=2, filter=own))
+        == [LANTERN, "issues"]
+    )
+    assert told(jo.episodes.list(since=START, project=LANTERN)) == [LANTERN, "issues"]
+    newest = jo.episodes.recent(limit=2, project=LANTERN)
+    assert (len(newest), told(newest)) == (2, [LANTERN, "issues"])
+    assert told(jo.episodes.recent(limit=2)) == [HARBOR]
+    assert told(jo.episodes.list(project=LANTERN, channel=HARBOR)) == [HARBOR]
+    assert told(jo.episodes.recent(thread="harbor 3", project=LANTERN)) == [HARBOR]
+    for topic, policy in (("the tests", "default"), ("", "default"), ("the tests", "seed-004")):
+        assert HARBOR in told(jo.chains.sequence(topic, min_relevance=0.0, policy=policy))
+        here = jo.chains.sequence(topic, min_relevance=0.0, policy=policy, project=LANTERN)
+        assert told(here) == [LANTERN, "issues"], (topic, policy)
+    assert "crane" not in jo.chains.replay("the tests of harbor", project=LANTERN)
+    for verb in (jo.episodes.list, jo.episodes.recent, jo.chains.sequence):
+        with pytest.raises(InvalidInput, match="named by its folder"):
+            verb(project="lantern")
+
+
+def test_a_story_that_goes_on_in_another_project_is_told_without_it(jo: UserMemory) -> None:
+    first = jo.sessions.start("the login of lantern", channel=HARBOR)
+    jo.add("We build the login for lantern here first.", thread=first.thread)
+    jo.sessions.end(first.id)
+    second = jo.sessions.start("the login of lantern, again", parent_episode_id=first.id, channel=LANTERN)
+    jo.add("The login moves to lantern now.", thread=second.thread)
+    jo.sessions.end(second.id)
+    everywhere = jo.chains.replay("the login of lantern")
+    assert "continues from" in everywhere
+    text = jo.chains.replay("the login of lantern", project=LANTERN)
+    assert ("The login moves" in text, "continues from" in text, "here first" in text) == (True, False, False)
+    assert "The login moves" not in jo.chains.replay("the login of lantern", project=HARBOR)
+
+
+def test_a_search_of_a_project_does_not_read_every_thread_of_the_others(
+    jo: UserMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in range(60):
+        jo.add(f"the crane tests broke again, run {n}", channel=HARBOR, thread=f"harbor {n}")
+    read: list[object] = []
+    monkeypatch.setattr(threads, "thread_of", lambda columns: read.append(columns[0]) or thread_of(columns))
+    assert jo.search("how do we run the tests?", project=LANTERN).hits
+    assert len(read) < 20
+    read.clear()
+    assert jo.search("how do we run the tests?", channel=LANTERN).hits
+    assert len(read) < 20
 
 
 def test_a_fact_that_was_said_in_two_places_holds_in_both(jo: UserMemory) -> None:
@@ -212,6 +276,8 @@ def test_the_tools_of_an_agent_keep_projects_apart(jo: UserMemory) -> None:
         ("search_memory", {"query": "do we run the tests with uv or pnpm?", "limit": 20}),
         ("get_context", {"message": RUN}),
         ("get_facts", {"query": "uv or pnpm"}),
+        ("recent_memory", {}),
+        ("replay_topic", {"topic": ""}),
     ):
         everywhere = tools.call(name, arguments)
         own = tools.call(name, {**arguments, "project": LANTERN})
@@ -228,6 +294,10 @@ def test_commands_keep_projects_apart(jo: UserMemory, run: Run) -> None:
         ("context", RUN),
         ("facts", "list"),
         ("facts", "search", "uv or pnpm"),
+        ("episodes", "--json"),
+        ("recent", "--json"),
+        ("sequence", "--json"),
+        ("replay", ""),
     ):
         shown = run(*command, "--project", LANTERN).out
         assert ("we use uv" in shown, "pnpm to run" in shown) == (False, True), command

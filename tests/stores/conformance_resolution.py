@@ -45,6 +45,26 @@ class ResolutionConformance(StoreFixture):
         with store.begin(ANA, write=False) as tx:
             assert tx.threads.get(made.id) == changed
 
+    def test_threads_are_numbered_by_the_channels_they_came_by(self, store: Store) -> None:
+        with store.begin(ANA) as tx:
+            for name, channels in (("one", ("sms", "web")), ("two", ()), ("three", ("sms", "web"))):
+                begin(tx, name, channels=channels)
+        with store.begin(BO) as tx:
+            begin(tx, "other", channels=("web",))
+        with store.begin(ANA, write=False) as tx:
+            asked: list[tuple[str, ...]] = []
+            named = {tx.threads.number(identity(name)): identity(name) for name in ("one", "two", "three")}
+            one, two, three = named
+
+            def by_web(channels: tuple[str, ...]) -> bool:
+                asked.append(channels)
+                return "web" in channels
+
+            assert tx.threads.by_numbers() == named
+            assert tx.threads.by_numbers(came_by=by_web) == {one: named[one], three: named[three]}
+            assert sorted(asked) == [(), ("sms", "web")]
+            assert tx.threads.by_numbers([two, three, three + 77], came_by=by_web) == {three: named[three]}
+
     def test_a_message_may_go_on_with_what_is_open_or_only_silent(self, store: Store) -> None:
         with store.begin(ANA) as tx:
             begin(tx, "sms", channels=("sms",), last_activity_at=minute(5))

@@ -228,6 +228,7 @@ READS: Mapping[str, Verb] = {
     "threads.get again": lambda tx: tx.threads.get(KITCHEN),
     "threads.number": lambda tx: tx.threads.number(THREAD),
     "threads.by_numbers": lambda tx: dict(tx.threads.by_numbers(range(1, 9))),
+    "threads.by_numbers channels": lambda tx: dict(tx.threads.by_numbers(came_by=lambda by: "sms" in by)),
     "threads.list": lambda tx: list(tx.threads.list()),
     "threads.list current": lambda tx: list(tx.threads.list("current", limit=9)),
     "threads.list begun": lambda tx: list(tx.threads.list(begun=minute(99), limit=9)),

@@ -384,7 +384,8 @@ class UserMemory:
         """Return what `search` finds as Markdown for a prompt, in seed 003's form; "" where nothing answers.
 
         `detail` says which episodes show what was said: `auto` key moments of the first two, `low` of the
-        first, `high` all, `none` none. Takes a filter and raises as `search` does, and InvalidInput for
+        first, `high` all, `none` none. Of a tool's long output stand the lines that bear on the query
+        (`episodes.messages` has all). Takes a filter and raises as `search` does, and InvalidInput for
         another `detail`.
         """
         answer = self.search(

@@ -70,7 +70,9 @@ def _erase(path: str, **more: Any) -> VerbRoute:
 
 
 _EVERY: Final = ("thread", "channel", "since", "until", "place", "where", "category", "project")
+_OF_EPISODES: Final = tuple(one for one in _EVERY if one != "category")
 _TIMES: Final = ("since", "until")
+_OF_STORIES: Final = (*_TIMES, "where", "project")
 _ID: Final = "01890000-0000-7000-8000-000000000000"
 _AN_EPISODE: Final = "/episodes/{episode_id}"
 
@@ -81,7 +83,7 @@ OF_USER: Final = (
     _ask("/recall", "search", narrow=_EVERY, detailed=True, name="recall", example={"query": "Lisbon"}),
     _ask("/retrieve", "retrieve", narrow=_EVERY, example={"query": "where is Ana moving?", "detail": "low"}),
     # --- episodes ---
-    _read("/episodes", "episodes.list", narrow=_EVERY[:-2], newest_first=True),
+    _read("/episodes", "episodes.list", narrow=_OF_EPISODES, newest_first=True),
     _read("/episodes/recent", "episodes.recent"),
     _read("/episodes/pinned", "episodes.pinned"),
     _read("/episodes/suppressed", "episodes.suppressed"),
@@ -132,8 +134,8 @@ OF_USER: Final = (
     _write("/sessions/{episode}/end", "sessions.end", example={"outcome": "success"}),
     _read("/chains", "chains.heads"),
     _read("/chains/refusals", "chains.refusals"),
-    _ask("/chains/sequence", "chains.sequence", narrow=(*_TIMES, "where"), example={"topic": "the move"}),
-    _ask("/chains/replay", "chains.replay", narrow=(*_TIMES, "where"), example={"topic": "the move"}),
+    _ask("/chains/sequence", "chains.sequence", narrow=_OF_STORIES, example={"topic": "the move"}),
+    _ask("/chains/replay", "chains.replay", narrow=_OF_STORIES, example={"topic": "the move"}),
     _read("/chains/{episode}", "chains.get"),
     _read("/chains/{episode}/tree", "chains.tree"),
     _read("/chains/{episode}/arc", "chains.arc"),

@@ -1,6 +1,6 @@
 """Threads as a store keeps them: with their frames, their sections, their links, and where they were."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal, Protocol, overload
 from uuid import UUID
@@ -45,8 +45,17 @@ class Threads(Protocol):
         """Return the thread's small number in its scope (for `ref_of`); raises NotFound."""
         ...
 
-    def by_numbers(self, numbers: Sequence[int]) -> Mapping[int, UUID]:
-        """Return the ids of those numbers that are threads of this scope."""
+    def by_numbers(
+        self,
+        numbers: Sequence[int] | None = None,
+        *,
+        came_by: Callable[[tuple[str, ...]], bool] | None = None,
+    ) -> Mapping[int, UUID]:
+        """Return the ids of those numbers that are threads of this scope, None: of all.
+
+        `came_by` leaves those whose channels it says pass, asked once for channels that are the same: to read
+        a hundred thousand threads for theirs would take longer than to search them.
+        """
         ...
 
     def create(self, thread: Thread, frame: Frame) -> None:

@@ -22,12 +22,14 @@ from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
 from episodic_agent.core.links.features import cosine
 from episodic_agent.core.recall import Query, Signs, kept_terms, support, term_weight
 from episodic_agent.core.recall.candidates import PER_LEG
+from episodic_agent.core.threads.channels import project_called
 from episodic_agent.engine.arguments import MOST_EPISODES, counted, worded
 from episodic_agent.engine.chains.stories import ending_of, following, text_vectors
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.filters import Filter, metadata_filter
 from episodic_agent.engine.recall.filtering import passing, refs_of
 from episodic_agent.engine.recall.gathering import Floats, Gatherer
+from episodic_agent.engine.recall.projects import NO_OTHERS, OtherProjects
 from episodic_agent.engine.recently_shown import ShownText
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.engine.threads.session_records import declared, session_of_episode
@@ -88,6 +90,7 @@ class _Wish:
     policy: str
     metadata: MetadataFilter
     min_relevance: float
+    others: OtherProjects = NO_OTHERS
 
 
 def sequence_of(
@@ -102,6 +105,7 @@ def sequence_of(
 ) -> EpisodeSequence:
     """Find one sequence; see `ChainRoom.sequence`. Nothing is written."""
     deps, conditions = at.deps, metadata_filter(filter)
+    others = OtherProjects(project_called(filter.project))
     counted("limit", limit, most=MOST_EPISODES)
     worded("topic", topic)
     if not isinstance(min_relevance, int | float) or not 0.0 <= min_relevance <= 1.0:
@@ -109,7 +113,7 @@ def sequence_of(
     selected((), limit, order=order, policy=policy)  # refuses unknown names before anything is read
     scope = at.known()
     sequence = Sequences(deps).run(
-        scope, _Wish(topic.strip(), limit, order, policy, conditions, min_relevance)
+        scope, _Wish(topic.strip(), limit, order, policy, conditions, min_relevance, others)
     )
     deps.recently_shown.note(scope, (ShownText(str(e.episode_id), e.summary) for e in sequence if e.summary))
     return sequence
@@ -152,9 +156,9 @@ class Sequences:
                     tx, query, vector, deps.embedder_name, deps.calibration, visibility=visibility
                 )
                 finder = _Finder(tx, deps, query, gatherer, wish, spans)
-                episodes, relevance = _enough(finder.best, visibility, wish)
+                episodes, relevance = _enough(tx, finder.best, visibility, wish)
             else:
-                episodes, relevance = _enough(_newest(tx, spans), visibility, wish)
+                episodes, relevance = _enough(tx, _newest(tx, spans), visibility, wish)
             hits = [_hit(e, relevance) for e in episodes]
             every, chosen = (_selected(hits, most, wish) for most in (max(len(hits), 1), wish.limit))
             known = {e.id: e for e in episodes}
@@ -162,12 +166,14 @@ class Sequences:
             if wish.topic:
                 names = None if spans is None else {UUID(hex=one.name) for one in spans}
                 further = following(tx, visibility, [known[hit.id] for hit in chosen], names)
+                here = {e.id for e in wish.others.but_theirs(tx, (e for e, _ in further))}
+                further = [(e, is_end) for e, is_end in further if e.id in here]
                 known |= {e.id: e for e, _ in further}
                 new = [_hit(e, relevance) for e, _ in further]
                 left_out = len({hit.id for hit in (*every, *new)})
                 ends = [e.id for e, is_end in further if is_end]
                 chosen = with_ends(chosen, new, ends, wish.limit, order=wish.order)
-            sequenceds = _sequenced(tx, visibility, [known[hit.id] for hit in chosen], relevance)
+            sequenceds = _sequenced(tx, visibility, [known[hit.id] for hit in chosen], relevance, wish.others)
             ending = ending_of(tx, visibility, known[chosen[-1].id]) if wish.topic and chosen else ""
             over = 0 if wish.policy == SEED else left_out - len(chosen)
             return EpisodeSequence(sequenceds, left_out=over, ending=ending)
@@ -188,7 +194,8 @@ class Sequences:
             )
             pool = _Finder(tx, deps, query, gatherer, wish, spans).by_words(WIDER * count)
             hidden = visibility.why_all([episode for episode, _ in pool])
-        pool = [(episode, held) for episode, held in pool if episode.id not in hidden]
+            here = {episode.id for episode in wish.others.but_theirs(tx, (episode for episode, _ in pool))}
+        pool = [pair for pair in pool if pair[0].id in here and pair[0].id not in hidden]
         full_episodes = {} if vector is None else text_vectors(deps.embedder, [one for one, _ in pool])
         relevance = {e.id: held for e, held in pool}
         relevance |= {one: max(0.0, cosine(vector, whole) or 0.0) for one, whole in full_episodes.items()}
@@ -201,7 +208,8 @@ class Sequences:
         chosen = _selected(hits, wish.limit, wish)
         with deps.store.begin(scope, write=False) as tx:
             episodes = [known[hit.id] for hit in chosen]
-            return EpisodeSequence(_sequenced(tx, Visibility(tx, now), episodes, relevance))
+            visibility = Visibility(tx, now)
+            return EpisodeSequence(_sequenced(tx, visibility, episodes, relevance, wish.others))
 
     def _embed(self, topic: str) -> Vector | None:
         if not topic or self._deps.embedder is None:
@@ -232,7 +240,7 @@ Ranked = tuple[list[tuple[Episode, float]], bool]  # best first; whether there i
 
 
 def _enough(
-    best: Callable[[int], Ranked], visibility: Visibility, wish: _Wish
+    tx: Transaction, best: Callable[[int], Ranked], visibility: Visibility, wish: _Wish
 ) -> tuple[list[Episode], dict[UUID, float]]:
     """Ask for more and more candidates until enough are shown, or there are no more."""
     count = fetched(wish.limit, wish.policy)
@@ -240,7 +248,8 @@ def _enough(
     while True:
         ranked, exhausted = best(asked)
         hidden = visibility.why_all([episode for episode, _ in ranked])
-        pairs = [(episode, relevance) for episode, relevance in ranked if episode.id not in hidden]
+        here = {episode.id for episode in wish.others.but_theirs(tx, (episode for episode, _ in ranked))}
+        pairs = [pair for pair in ranked if pair[0].id in here and pair[0].id not in hidden]
         if len(pairs) >= count or exhausted:
             break
         asked *= WIDER
@@ -361,7 +370,11 @@ class _Finder:
 
 
 def _sequenced(
-    tx: Transaction, visibility: Visibility, chosen: Sequence[Episode], relevance: Mapping[UUID, float]
+    tx: Transaction,
+    visibility: Visibility,
+    chosen: Sequence[Episode],
+    relevance: Mapping[UUID, float],
+    others: OtherProjects,
 ) -> list[Sequenced]:
     parents = parents_of(tx, chosen)
     stored = tx.episodes.get(list({parent for parent in parents.values() if parent is not None}))
@@ -369,7 +382,7 @@ def _sequenced(
     answer = []
     for episode in map(visibility.worded, chosen):
         parent = stored.get(identity) if (identity := parents[episode.id]) is not None else None
-        if parent is not None and parent.id in hidden:
+        if parent is not None and (parent.id in hidden or others.hold_thread(tx, parent.thread_id)):
             parent = None  # that it is not shown is not told either
         title = "" if parent is None else _called(tx, visibility, parent)
         answer.append(

@@ -1,22 +1,25 @@
 """Episodes: list, show, pin, suppress, and have them told again."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final, Unpack
 from uuid import UUID
 
-from episodic_agent.engine.arguments import clean_name, counted, episode_identity, worded
+from episodic_agent.core.threads.channels import project_called
+from episodic_agent.engine.arguments import clean_name, counted, episode_identity, name_or_none, worded
 from episodic_agent.engine.episodes import listing
 from episodic_agent.engine.filters import Filter, Narrowed, Where, filter_of, metadata_filter, narrowed
 from episodic_agent.engine.jobs.kinds import REVIEW
 from episodic_agent.engine.later import Later
+from episodic_agent.engine.recall.projects import OtherProjects
 from episodic_agent.engine.recently_shown import shown_by
 from episodic_agent.engine.results import EpisodeCard, FullEpisode, Hit
 from episodic_agent.engine.scoped import RoomOf, Scoped, thread_meant
 from episodic_agent.engine.trace.acts import acts
+from episodic_agent.engine.visibility.hidden import WIDER
 from episodic_agent.errors import InvalidInput
 from episodic_agent.lazily import module
-from episodic_agent.protocols import MarkKind
+from episodic_agent.protocols import MarkKind, Transaction
 from episodic_agent.schemas import Decision, Encoding, Episode, Observation
 
 if TYPE_CHECKING:
@@ -50,27 +53,32 @@ class EpisodeRoom(RoomOf):
 
         A filter leaves those of a `thread`, of threads that a `channel` leads to, that begin from `since` and
         before `until`, reach into a `place`, or are about something (`where`): open frames are about nothing
-        yet. Raises InvalidInput for what is no filter.
+        yet. A `project` leaves out those of other folders. Raises InvalidInput for what is no filter.
         """
-        filter_ = narrowed(filter, narrow, takes=("thread", "channel", "since", "until", "place", "where"))
+        takes = ("thread", "channel", "since", "until", "place", "where", "project")
+        filter_ = narrowed(filter, narrow, takes=takes)
         about, place = (
             metadata_filter(filter_),
             None if filter_.place is None else clean_name(filter_.place) or "",
         )
-        now, most = self._deps.clock(), limit if filter_.channel is None else None
+        now, own = self._deps.clock(), project_called(filter_.project)
         with self._at.read() as tx:
             thread_id = thread_meant(tx, filter_.thread)
-            if not about.empty:
-                cards = filtering.cards_about(tx, now, about, thread_id=thread_id, place=place, limit=most)
-            elif place is not None:
-                cards = listing.at_place(tx, now, place, thread_id=thread_id, limit=most)
-            else:
-                cards = listing.chronological(tx, now, thread_id=thread_id, limit=most)
-            if filter_.channel is None:
-                return cards
-            identifiers = filtering.threads_of_channel(tx, filter_.channel)
-        cards = [card for card in cards if card.thread_id in identifiers]
-        return cards if limit is None else cards[max(0, len(cards) - limit) :]
+
+            def cards(most: int | None) -> Sequence[EpisodeCard]:
+                if not about.empty:
+                    return filtering.cards_about(tx, now, about, thread_id=thread_id, place=place, limit=most)
+                if place is not None:
+                    return listing.at_place(tx, now, place, thread_id=thread_id, limit=most)
+                return listing.chronological(tx, now, thread_id=thread_id, limit=most)
+
+            if filter_.channel is not None:
+                of_channel = filtering.threads_of_channel(tx, filter_.channel)
+                listed = [card for card in cards(None) if card.thread_id in of_channel]
+                return listed if limit is None else listed[max(0, len(listed) - limit) :]
+            if thread_id is not None or not own:  # who names a thread means that one, of whatever project
+                return cards(limit)
+            return _of_projects(tx, own, cards, limit, newest_last=True)
 
     def recent(
         self,
@@ -80,12 +88,15 @@ class EpisodeRoom(RoomOf):
         thread: str | None = None,
         where: Where = None,
         suppressed: bool = False,
+        project: str | None = None,
     ) -> Sequence[EpisodeCard]:
         """Return episodes (of a thread) by end of event time, newest first, open frames included.
 
-        `where` leaves those that are about something, as in `outcome=failure topic~billing`.
+        `where` leaves those that are about something, as in `outcome=failure topic~billing`; `project`, a
+        folder, leaves out those of others.
         `suppressed` shows what is suppressed or archived too, each with why it is (`hidden`).
         """
+        own = project_called(name_or_none("project", project))
         limit = counted("limit", limit)
         if days is not None and not (isinstance(days, int | float) and days >= 0):
             raise InvalidInput(f"`days` is a number, 0 or more, not {days!r}")
@@ -93,14 +104,18 @@ class EpisodeRoom(RoomOf):
         since = now - timedelta(days=min(days, LONGEST_AGE)) if days is not None else None
         with self._at.read() as tx:
             thread_id = thread_meant(tx, thread)
-            if about.empty:
-                cards = listing.recent(
-                    tx, now, limit=limit, since=since, thread_id=thread_id, suppressed=suppressed
-                )
-            else:
+
+            def newest(most: int | None) -> Sequence[EpisodeCard]:
+                if about.empty:
+                    return listing.recent(
+                        tx, now, limit=most or limit, since=since, thread_id=thread_id, suppressed=suppressed
+                    )
                 shown = filtering.cards_about(tx, now, about, thread_id=thread_id, hidden=suppressed)
                 ended = [card for card in shown if since is None or card.end_at >= since]
-                cards = sorted(ended, key=lambda card: -card.end_at.timestamp())[:limit]
+                return sorted(ended, key=lambda card: -card.end_at.timestamp())[:most]
+
+            named = thread_id is not None or not own  # who names a thread means that one
+            cards = newest(limit) if named else _of_projects(tx, own, newest, limit)
         self._deps.recently_shown.note(self._at.scope, shown_by(cards))
         return cards
 
@@ -252,3 +267,24 @@ class EpisodeRoom(RoomOf):
         )
         self._later.run(scope)
         return count
+
+
+def _of_projects(
+    tx: Transaction,
+    own: frozenset[str],
+    cards: Callable[[int | None], Sequence[EpisodeCard]],
+    limit: int | None,
+    *,
+    newest_last: bool = False,
+) -> Sequence[EpisodeCard]:
+    """Return the newest cards that are of no other project: more and more are read until these are enough."""
+    others, asked = OtherProjects(own), limit
+    while True:
+        read = cards(asked)
+        here = others.but_theirs(tx, read)
+        if limit is None or asked is None or len(here) >= limit or len(read) < asked:
+            break
+        asked *= WIDER
+    if limit is None:
+        return here
+    return here[max(0, len(here) - limit) :] if newest_last else here[:limit]

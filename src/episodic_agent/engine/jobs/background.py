@@ -1,9 +1,16 @@
-"""Run later work on a thread of the process that made it, and close by the clock what falls silent."""
+"""Run later work on a thread of the process that made it, and close by the clock what falls silent.
 
+A process that ends waits for the batch that runs, whether its memory was closed or not: Python ends a
+daemon thread where it stands, and one inside the library that embeds takes the process down with an abort.
+"""
+
+import atexit
 import logging
 import threading
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
+from functools import cache
+from weakref import WeakSet
 
 from episodic_agent.engine.jobs.runner import Runner
 from episodic_agent.errors import EpisodicError, StoreUnavailable
@@ -35,7 +42,14 @@ class BackgroundWork:
         self._wake.set()
 
     def start(self) -> None:
-        """Start the thread if it does not run; it waits until it is woken or a sweep is due."""
+        """Start the thread if it does not run; it waits until it is woken or a sweep is due.
+
+        A process that ends starts none: the work waits for the next opening.
+        """
+        if _watch_for_end().is_set():
+            return
+        with _NOTING:
+            _RUNNING.add(self)
         with self._lock:
             if self._thread is None or not self._thread.is_alive():
                 self._stop.clear()
@@ -70,6 +84,32 @@ class BackgroundWork:
         if thread is not None and thread is not threading.current_thread():
             thread.join()
         self._thread = None
+
+
+_RUNNING: WeakSet[BackgroundWork] = WeakSet()
+_NOTING = threading.Lock()
+
+
+@cache
+def _watch_for_end() -> threading.Event:
+    """Have all work closed when the process ends; return what is set from then on."""
+    ending = threading.Event()
+
+    def close_all() -> None:
+        ending.set()
+        with _NOTING:
+            running = list(_RUNNING)
+        for work in running:
+            work.close()
+
+    try:
+        # earlier than `atexit`: once pools of threads are closed an embedder fails in the middle of its batch
+        threading._register_atexit(close_all)  # type: ignore[attr-defined] # as those pools themselves do
+    except AttributeError:  # a Python that has it no more
+        atexit.register(close_all)
+    except RuntimeError:  # it ends already
+        ending.set()
+    return ending
 
 
 def sweep(

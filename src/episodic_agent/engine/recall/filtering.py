@@ -3,7 +3,7 @@
 What has expired tells nothing any more, and neither do suppressed words: no filter finds an episode by them.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -119,7 +119,7 @@ def threads_about(tx: Transaction, now: datetime, conditions: MetadataFilter) ->
 def threads_of_channel(tx: Transaction, channel: str) -> set[UUID]:
     """Return the threads that something came to by a channel."""
     name = channel_name(clean_name(channel) or "")
-    return {thread.id for thread in tx.threads.list() if name in map(channel_name, thread.channels)}
+    return {*tx.threads.by_numbers(came_by=lambda channels: name in map(channel_name, channels)).values()}
 
 
 def refs_of_channel(tx: Transaction, channel: str) -> Refs:
@@ -131,12 +131,18 @@ def refs_of_projects(tx: Transaction, own: frozenset[str]) -> Refs | None:
     """Return the refs of all that is of no other project than these; None where that is all there is."""
     if not own:
         return None
-    threads = tx.threads.list()
-    here = [thread.id for thread in threads if not are_apart(projects_of(thread.channels), own)]
-    return None if len(here) == len(threads) else refs_of_threads(tx, here)
+    left_out: set[tuple[str, ...]] = set()
+
+    def is_here(channels: tuple[str, ...]) -> bool:
+        if are_apart(projects_of(channels), own):
+            left_out.add(channels)
+        return channels not in left_out
+
+    here = tx.threads.by_numbers(came_by=is_here)
+    return refs_of_threads(tx, here.values()) if left_out else None
 
 
-def refs_of_threads(tx: Transaction, threads: Collection[UUID]) -> Refs:
+def refs_of_threads(tx: Transaction, threads: Iterable[UUID]) -> Refs:
     """Return the refs of all that threads hold, in order."""
     spans: list[Standing | tuple[int, int]] = []
     for identity, frame in tx.threads.frame(sorted(threads)).items():

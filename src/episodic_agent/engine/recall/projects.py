@@ -6,7 +6,7 @@ which something would be told.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 from uuid import UUID
 
 from episodic_agent.core.facts.travelling import travels
@@ -20,6 +20,17 @@ if TYPE_CHECKING:
     import numpy as np
 else:
     np = module("numpy")  # a listing asks which facts are of other projects, and computes nothing
+
+
+class InThread(Protocol):
+    """What lies in a thread."""
+
+    @property
+    def thread_id(self) -> UUID:
+        """Return the thread."""
+
+
+Placed = TypeVar("Placed", bound=InThread)
 
 
 class OtherProjects:
@@ -54,6 +65,12 @@ class OtherProjects:
         return frozenset(
             one for one in named - self._exempt if are_apart(self._projects.get(one, frozenset()), self._own)
         )
+
+    def but_theirs(self, tx: Transaction, rows: Iterable[Placed]) -> list[Placed]:
+        """Return what lies in threads, such as episodes and their cards, without those of other projects."""
+        listed = list(rows)
+        apart = self.among(tx, {row.thread_id for row in listed}) if self._own else frozenset()
+        return [row for row in listed if row.thread_id not in apart]
 
     def without(self, tx: Transaction, refs: Refs) -> Refs:
         """Return references without those of the threads of other projects."""

@@ -4,7 +4,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from uuid import UUID
 
-from episodic_agent.core.context.retrieved import Detail, RetrievedEpisode, RetrievedFact, retrieved
+from episodic_agent.core.context.retrieved import (
+    LONGEST_PROOF,
+    Detail,
+    RetrievedEpisode,
+    RetrievedFact,
+    retrieved,
+)
+from episodic_agent.core.language import excerpt
 from episodic_agent.core.threads.channels import project_called
 from episodic_agent.engine.arguments import aware, clean_name
 from episodic_agent.engine.filters import Filter, filter_of
@@ -13,6 +20,7 @@ from episodic_agent.engine.recently_shown import shown_by
 from episodic_agent.engine.results import DetailedRecall, FullEpisode, Hit, Recall
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.engine.strength.reviewing import note_recall
+from episodic_agent.schemas import Kind, Observation
 
 
 def options_of(
@@ -66,7 +74,7 @@ def recall_markdown(recall: Recall, detail: Detail, now: datetime) -> str:
     """Return an answer as a prompt is told it (seed 003); it was searched for with this `detail`."""
     facts = [RetrievedFact(hit.fact.category.value, hit.fact.fact, len(hit.episodes)) for hit in recall.facts]
     contents = contents_of(recall)
-    episodes = [_retrieved(hit, contents.get(hit.episode_id)) for hit in recall.hits]
+    episodes = [_retrieved(hit, contents.get(hit.episode_id), recall.query) for hit in recall.hits]
     return retrieved(facts, episodes, detail, now, recall.query)
 
 
@@ -75,8 +83,8 @@ def contents_of(recall: Recall) -> Mapping[UUID, FullEpisode]:
     return recall.contents if isinstance(recall, DetailedRecall) else {}
 
 
-def _retrieved(hit: Hit, content: FullEpisode | None) -> RetrievedEpisode:
-    messages = [] if content is None else [(o.actor, o.text) for o in content.messages]
+def _retrieved(hit: Hit, content: FullEpisode | None, query: str) -> RetrievedEpisode:
+    messages = [] if content is None else [(o.actor, _shown(o, query)) for o in content.messages]
     return RetrievedEpisode(
         hit.thread_title if hit.state == "open" else hit.title,
         hit.summary,
@@ -85,7 +93,14 @@ def _retrieved(hit: Hit, content: FullEpisode | None) -> RetrievedEpisode:
         hit.surprise,
         messages,
         hit.score,
-        [(one.observation.seq, one.observation.actor, one.observation.text) for one in hit.evidence],
+        [(o.seq, o.actor, _shown(o, query)) for o in (one.observation for one in hit.evidence)],
         hit.state == "open",
         hit.decisions,
     )
+
+
+def _shown(observation: Observation, query: str) -> str:
+    """Return what was said; of a tool's long output the call and the lines that bear on the query."""
+    if observation.kind is not Kind.TOOL:
+        return observation.text
+    return excerpt(observation.text, query, LONGEST_PROOF, output=True)

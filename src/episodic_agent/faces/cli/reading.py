@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -253,6 +254,7 @@ def _legs(legs: Any) -> str:
 @click.option("--days", type=click.FloatRange(min=0), help="Only episodes that ended in the last N days.")
 @click.option("--where", multiple=True, metavar="FIELD=VALUE", help="Only those about this: tag=memory.")
 @click.option("--suppressed", is_flag=True, help="What is suppressed or archived too.")
+@PROJECT
 @common
 @past
 def recent(
@@ -260,17 +262,17 @@ def recent(
     limit: int,
     days: float | None,
     where: tuple[str, ...],
+    project: str | None,
     suppressed: bool,
     user: str | None,
     as_json: bool,
 ) -> None:
     """List the newest episodes first."""
     with app.memory() as memory:
-        listed = app.asked(whose(memory, user)).episodes.recent
-        cards = listed(limit=limit + 1, days=days, where=where or None, suppressed=suppressed)
-        hidden = not (cards or suppressed) and listed(
-            limit=1, days=days, where=where or None, suppressed=True
-        )
+        episodes = app.asked(whose(memory, user)).episodes
+        listed = partial(episodes.recent, days=days, where=where or None, project=project)
+        cards = listed(limit=limit + 1, suppressed=suppressed)
+        hidden = not (cards or suppressed) and listed(limit=1, suppressed=True)
         users = memory.users()
     if hidden and not as_json:
         say("what there is here is suppressed or archived; --suppressed shows it")
@@ -285,6 +287,7 @@ def recent(
 @click.option("--place", help="Only those that reach into a visit of this place.")
 @click.option("--where", multiple=True, metavar="FIELD=VALUE", help="Only those about this: tag=memory.")
 @click.option("--limit", type=click.IntRange(1, 100_000), help="Only the newest N.")
+@PROJECT
 @common
 @past
 def episodes(
@@ -293,13 +296,14 @@ def episodes(
     place: str | None,
     where: tuple[str, ...],
     limit: int | None,
+    project: str | None,
     user: str | None,
     as_json: bool,
 ) -> None:
     """List all episodes in order, open frames included."""
     with app.memory() as memory:
         cards = app.asked(whose(memory, user)).episodes.list(
-            thread=thread, place=place, where=where, limit=limit
+            thread=thread, place=place, where=where, limit=limit, project=project
         )
         users = memory.users()
     filters = {"--where": " ".join(where), "--thread": thread, "--place": place}
@@ -506,6 +510,7 @@ def _say_sources(context: "ThreadContext") -> None:
 @SINCE
 @UNTIL
 @WHERE
+@PROJECT
 @POLICY
 @common
 @past
@@ -539,6 +544,7 @@ def sequence(app: App, topic: str, as_json: bool, user: str | None, **options: A
 @SINCE
 @UNTIL
 @WHERE
+@PROJECT
 @POLICY
 @common
 @past

@@ -139,7 +139,12 @@ def _thread_shown_as(memory: UserMemory, name: str) -> str | None:
 
 
 def _recent(memory: UserMemory, value: Arguments) -> ToolResult:
-    cards = memory.episodes.recent(limit=value["limit"], days=value.get("days"), where=value.get("where"))
+    cards = memory.episodes.recent(
+        limit=value["limit"],
+        days=value.get("days"),
+        where=value.get("where"),
+        project=value.get("project"),
+    )
     head = "the newest first:" if cards else "nothing is remembered"
     return ToolResult(head, "episodes", list(map(episode_item, cards)))
 
@@ -165,6 +170,7 @@ def _replay(memory: UserMemory, value: Arguments) -> ToolResult:
         since=_time(value, "since"),
         until=_time(value, "until"),
         where=value.get("where"),
+        project=value.get("project"),
     )
     story = replay(sequence)
     listed = {one.id for one in story}
@@ -367,6 +373,7 @@ TOOLS: Final = (
                 "maximum": 100_000,
             },
             where=_WHERE,
+            project=_PROJECT,
         ),
         recalled("episodes", EPISODE),
         _recent,
@@ -400,6 +407,7 @@ TOOLS: Final = (
             since=_SINCE,
             until=_UNTIL,
             where=_WHERE,
+            project=_PROJECT,
         ),
         recalled(
             "episodes",

@@ -1,7 +1,7 @@
 """Threads with their frames as rows: what is asked for is told apart here, looked up by each store."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, overload
 from uuid import UUID
@@ -18,7 +18,7 @@ from episodic_agent.stores.nouns import (
     frame_of,
     thread_of,
 )
-from episodic_agent.stores.rows import to_microseconds
+from episodic_agent.stores.rows import from_json, to_microseconds
 from episodic_agent.stores.tables.dialect import EVERY, placed, row_of
 from episodic_agent.stores.tables.erasing import DroppingTable
 from episodic_agent.stores.tables.links import LinkTable
@@ -36,6 +36,7 @@ _UNFINISHED: Final = (
     " (SELECT thread AS open, first_seq < next_seq AS growing FROM frame WHERE :mine) f ON open = number"
     " WHERE :mine AND (growing OR status = 'open' AND NOT explicit) ORDER BY last_activity_at, id"
 )
+_NUMBERED: Final = "SELECT number, id, channels FROM thread WHERE :mine"
 _SAVE: Final = (
     f"UPDATE thread SET {', '.join(f'{name} = :{name}' for name in CHANGING.split(', '))}"
     " WHERE :mine AND number = :number"
@@ -107,9 +108,25 @@ class ThreadTable(DroppingTable, LinkTable):
         """Return the thread's number for `ref_of`; raises NotFound."""
         return self._session.thread_number(thread_id)
 
-    def by_numbers(self, numbers: Sequence[int]) -> Mapping[int, UUID]:
-        """Return the ids of those numbers that are threads of this scope."""
-        return self._session.thread_ids(numbers)
+    def by_numbers(
+        self,
+        numbers: Sequence[int] | None = None,
+        *,
+        came_by: Callable[[tuple[str, ...]], bool] | None = None,
+    ) -> Mapping[int, UUID]:
+        """Return the ids of those numbers that are threads, where the channels they came by pass."""
+        if numbers is not None and came_by is None:
+            return self._session.thread_ids(numbers)
+        sql = _NUMBERED if numbers is None else f"{_NUMBERED} AND number IN :numbers(threads)"
+        rows = self._session.read(
+            f"{sql} ORDER BY number", **({} if numbers is None else {"threads": [*numbers]})
+        )
+        distinct = dict.fromkeys(channels for *_, channels in rows)
+        passes = {one: came_by is None or came_by(tuple(from_json(one))) for one in distinct}
+        ids = {number: UUID(bytes=identity) for number, identity, channels in rows if passes[channels]}
+        for number, identity in ids.items():
+            self._session.remember_thread(number, identity)
+        return ids
 
     def save(self, changed: Thread | Frame | Section | Link | Joined) -> None:
         """Write a thread's changed fields, the next version of a frame, a section, a link, what is joined."""
