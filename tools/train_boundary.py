@@ -1,16 +1,19 @@
 """Train the `default` conversation policy on labelled dialogues and report how well it cuts.
 
     python tools/train_boundary.py --data DIR --vectors DIR --report FILE [--leave-out] [--write]
+    python tools/train_boundary.py --data DIR --vectors DIR --broad [--write]
     python tools/train_boundary.py --data DIR --vectors DIR --clock [--write]
 
 Cues are computed by the policy itself, led along the true boundaries of the labelled threads; every figure
 is of the policy online, along its own. Each set weighs the same, whatever its size. Folds are by thread, and
 glued dialogues are made of threads of one fold only. `--leave-out` also trains without each set and judges
 it there, and without groups of sets and judges dialogues glued from them: what to expect of a new kind of
-talk. "Whole" rows are of the pass over threads known to their end, "single topics" of threads that need no
-cut. What silence adds is learnt last, from lives (weeks of one person's talk, labelled by topic) and from
-REALTALK, whose labels are sessions; `--clock` learns only that, which takes seconds. `--vectors` is a folder
-where the units' vectors are kept between runs, one `<name>.npz` a data file.
+talk. The networks called broad learn from the lives too (weeks of one person's talk, labelled by topic), from
+crowds glued of a channel's conversations, and from events told in Chinese; each life is judged without it.
+`--broad` trains only those. "Whole" rows are of the pass over threads known to their end, "single topics" of
+threads that need no cut. What silence adds is learnt last, from lives and from REALTALK, whose labels are
+sessions; `--clock` learns only that, which takes seconds. `--vectors` is a folder where the units' vectors
+are kept between runs, one `<name>.npz` a data file.
 """
 
 import argparse
@@ -26,24 +29,45 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
-from boundary.data import FOLDS, SETS, Thread, load, load_beam, load_lives, untimed
-from boundary.material import Style, alone, glue
+from boundary.data import (
+    FOLDS,
+    SETS,
+    Thread,
+    load,
+    load_beam,
+    load_conversations,
+    load_events,
+    load_lives,
+    untimed,
+)
+from boundary.material import Style, alone, crowds, glue
 from boundary.measure import pooled, report
 from boundary.rows import UNTIMED, Table, TimedGap, model_of, silences, table
-from boundary.training import fit_network, fit_time
+from boundary.training import DRAWN, fit_network, fit_time
 from shipping import DATA, Origin, ship_arrays
 
-from episodic_agent.core.boundary.conversation.model import BoundaryModel, Network, encode, shipped
+from episodic_agent.core.boundary.conversation.model import (
+    BROAD,
+    VECTORS,
+    WORDS,
+    BoundaryModel,
+    Network,
+    encode,
+    shipped,
+)
 
 DELAYS = (2, 1, 0)
+KINDS = (VECTORS, WORDS, BROAD)
 WHOLE = "whole"  # as a delay: the pass over threads that are known to their end
 JUDGED_IN_FOLDS = (
     ("vectors", 2), ("vectors", 0), ("vectors", WHOLE), ("words", 2), ("words", 0), ("words", WHOLE),
 )  # fmt: skip
 JUDGED_LEFT_OUT = (2, 0, WHOLE)
 GLUED, VARIED, TESTED = 900, 1200, 160
+CROWDS, EVENTS = 700, 250
 ALONE = 120  # threads of one topic, of each set
 BAGS = 3  # networks averaged
+BROADLY = 4  # times as many rows as the others learn from
 GROUPS = {
     "superdialseg+beam": ("superdialseg", "beam"),
     "tiage+topiocqa": ("tiage", "topiocqa"),
@@ -55,13 +79,20 @@ GROUPS = {
 class Material:
     """Labelled threads by set (`glue` among them), those trained on, glued ones by group of sources.
 
-    `lives` are sittings with times and labels of topics: the clock learns from them, no network does.
+    `lives` are sittings with times and labels of topics: the clock learns from them, and with `wider`, crowds
+    and events, the networks called broad.
     """
 
     labelled: Mapping[str, Sequence[Thread]]
     learnt: Sequence[Thread]
     glued: Mapping[str, Mapping[str, Sequence[Thread]]]
     lives: Sequence[Thread] = ()
+    wider: Sequence[Thread] = ()
+
+    @property
+    def unread(self) -> frozenset[str]:
+        """Return the sources that only broad networks learn from."""
+        return frozenset().union(*(t.sources for t in (*self.lives, *self.wider)))
 
 
 def gather(data: Path, vectors: Path) -> Material:
@@ -80,30 +111,48 @@ def gather(data: Path, vectors: Path) -> Material:
             f"glue of {name}, mixed": glue(own, TESTED, 12, Style(mixed=1.0, neat=1.0)),
         }
     lives = load_lives(data, vectors)
-    return Material(threads | {"glue": mixture}, [*learnt, *mixture, *varied], glued, lives)
+    events = glue(load_events(data, vectors), EVENTS, 6, Style(varied=True, neat=1.0))
+    events = [replace(t, source="events", name=f"events/{n}") for n, t in enumerate(events)]
+    wider = [*crowds(load_conversations(data, vectors), CROWDS, 5), *events]
+    return Material(threads | {"glue": mixture}, [*learnt, *mixture, *varied], glued, lives, wider)
 
 
 Key = tuple[str, frozenset[str], int]  # kind-delay, sets left out, fold left out (-1: none)
 
 
-def train(material: Material, *, leave_out: bool) -> dict[Key, Network]:
+def train(
+    material: Material, *, leave_out: bool, kinds: Sequence[str] = KINDS, folds: Sequence[int] = range(FOLDS)
+) -> dict[Key, Network]:
     """Train every network that is asked for; the rows of one kind and delay are held at a time."""
     networks: dict[Key, Network] = {}
+    lives = sorted({t.source for t in material.lives})
     for delay in DELAYS:
-        rows = table(material.learnt, delay)
-        for kind, mine in (("vectors", rows), ("words", rows.words())):
-            fit = partial(_fit, networks, mine, f"{kind}-{delay}")
-            for fold in range(-1, FOLDS):  # every delay: a thread's last gaps are judged with less
+        rows = table([*material.learnt, *material.wider, *map(untimed, material.lives)], delay)
+        for kind in kinds:
+            mine = rows.words() if kind == WORDS else rows
+            unread = frozenset() if kind == BROAD else material.unread
+            fit = partial(_fit, networks, mine, f"{kind}-{delay}", unread)
+            for fold in (-1, *folds):  # every delay: a thread's last gaps are judged with less
                 fit(frozenset(), fold)
-            if leave_out and kind == "vectors":
+            if leave_out and kind != WORDS:
                 for out in [*[{source} for source in SETS], *GROUPS.values()]:
                     fit(frozenset(out), -1)
+            for life in lives if folds and kind == BROAD else ():
+                fit(frozenset({life}), -1)
         print(f"delay {delay}: {len(rows.starts)} rows", flush=True)
     return networks
 
 
-def _fit(networks: dict[Key, Network], rows: Table, name: str, out: frozenset[str], fold: int) -> None:
-    networks[name, out, fold] = fit_network(rows, rows.weights(but_fold=fold, but=out), BAGS)
+def _fit(
+    networks: dict[Key, Network],
+    rows: Table,
+    name: str,
+    unread: frozenset[str],
+    out: frozenset[str],
+    fold: int,
+) -> None:
+    drawn = DRAWN if unread else BROADLY * DRAWN
+    networks[name, out, fold] = fit_network(rows, rows.weights(but_fold=fold, but=out | unread), BAGS, drawn)
 
 
 Clocked = Sequence[tuple[Thread, Sequence[TimedGap]]]
@@ -113,7 +162,8 @@ def clocked(networks: Mapping[Key, Network], material: Material) -> tuple[Clocke
     """Return the gaps with times of the sittings of lives, whose labels are of topics, and of real chats.
 
     Content is that of the networks not trained on the thread's fold: networks are too sure of threads they
-    learnt, and the clock would trust them too much. No network was trained on lives.
+    learnt, and the clock would trust them too much. Of those no network learnt from lives, and the broad ones
+    have no say (`silences`).
     """
     plain = [assemble_plain(networks, fold=fold) for fold in range(-1, FOLDS)]
     lives = [(t, silences(t, plain[0])) for t in material.lives]
@@ -130,17 +180,25 @@ def clock(learnt: tuple[Clocked, Clocked], fold: int = -1, but: str = "") -> tup
 
 
 def of_lives(
-    final: BoundaryModel, learnt: tuple[Clocked, Clocked], material: Material
+    final: BoundaryModel,
+    learnt: tuple[Clocked, Clocked],
+    material: Material,
+    networks: Mapping[Key, Network] | None = None,
 ) -> dict[str, dict[str, float]]:
-    """Judge each life, its sittings as threads, under the clock that ships and under one that never saw it.
+    """Judge each life, its sittings as threads, by the model that ships and by one that never saw it.
 
-    The constants of the rate and of how a frame ripens (`cues/rate.py`) were chosen with all lives in view.
+    Without `networks` that did not see it only the clock did not. The constants of the rate and of how a
+    frame ripens (`cues/rate.py`) were chosen with all lives in view.
     """
     rows = {}
     for source in sorted({t.source for t in material.lives}):
         some = [t for t in material.lives if t.source == source]
-        unseen = replace(final, time=clock(learnt, but=source))
-        for under, model in (("in-sample", final), ("clock left out", unseen)):
+        others = {
+            name: net for (name, sets, _), net in (networks or {}).items() if sets == frozenset({source})
+        }
+        unseen = replace(final, networks={**final.networks, **others}, time=clock(learnt, but=source))
+        left = "left out" if others else "clock left out"
+        for under, model in (("in-sample", final), (left, unseen)):
             row = rows[f"{source}, {under}"] = pooled(some, model)
             print(f"{source:20s} {under:15s}", *[f"{k} {v:.3f}" for k, v in row.items()], flush=True)
     return rows
@@ -189,7 +247,7 @@ def cross_validated(models: Mapping[int, BoundaryModel], material: Material) -> 
 
 def seeing(delay: int | str) -> dict[str, object]:
     """Return what to call the measures with for a delay or the pass over whole threads."""
-    return {"whole": True} if delay == WHOLE else {"hindsight": delay}
+    return {"complete": True} if delay == WHOLE else {"hindsight": delay}
 
 
 def left_out(
@@ -223,12 +281,15 @@ def write_weights(model: BoundaryModel, folder: Path = DATA) -> None:
     """Write the archive that the policy reads: the clock's weights, and each network in float16."""
     arrays = {"time": np.array(model.time)}
     arrays |= {name: encode(network) for name, network in sorted(model.networks.items())}
-    made_from = f"labelled dialogues ({', '.join(SETS)}, BEAM), dialogues glued of them; lives (the clock)"
+    made_from = (
+        f"labelled dialogues ({', '.join(SETS)}, BEAM), dialogues glued of them; lives; IRC, MemDaily (broad)"
+    )
     what = "networks of the conversation policy `default` by kind and delay, and the weights of its clock"
     ship_arrays("boundary/default.npz", arrays, Origin("tools/train_boundary.py", made_from, what), folder)
 
 
-def main() -> None:
+def read_options() -> argparse.Namespace:
+    """Return the options of the command line."""
     here = Path(__file__).resolve().parent.parent
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -238,13 +299,30 @@ def main() -> None:
     parser.add_argument("--report", type=Path, help="where to write the figures as JSON")
     parser.add_argument("--leave-out", action="store_true", help="also judge sets the model never saw")
     parser.add_argument("--write", action="store_true", help="train on everything and write what ships")
+    parser.add_argument("--broad", action="store_true", help="train only the networks called broad")
     parser.add_argument("--clock", action="store_true", help="fit the clock on the networks that ship")
     options = parser.parse_args()
     if not options.data.is_dir():
         sys.exit(f"no folder {options.data}: name the labelled data with --data")
+    return options
+
+
+def retrain(options: argparse.Namespace) -> BoundaryModel:
+    """Train the clock or the broad networks alone, beside what ships."""
     if options.clock:
         real = {"realtalk": load(options.data, options.vectors, "realtalk")}
-        model = retrain_clock(Material(real, (), {}, load_lives(options.data, options.vectors)))
+        return retrain_clock(Material(real, (), {}, load_lives(options.data, options.vectors)))
+    material = gather(options.data, options.vectors)
+    networks = train(material, leave_out=False, kinds=(BROAD,), folds=())
+    everything = (frozenset(), -1)
+    mine = {name: net for (name, *left), net in networks.items() if tuple(left) == everything}
+    return replace(shipped(), networks={**shipped().networks, **mine})
+
+
+def main() -> None:
+    options = read_options()
+    if options.clock or options.broad:
+        model = retrain(options)
         if options.write:
             write_weights(model)
         return
@@ -274,7 +352,7 @@ def main() -> None:
         keep()
         title = "shipped, trained on the same data"
         values[title] = report("shipped", material.labelled, lambda _: final, oracle=False)
-        values["lives, sittings as threads"] = of_lives(final, learnt, material)
+        values["lives, sittings as threads"] = of_lives(final, learnt, material, networks)
         keep()
 
 

@@ -36,7 +36,7 @@ def data(tmp_path: Path) -> Path:
 def test_before_and_after_stand_side_by_side_with_foreign_questions_turned_away(data: Path) -> None:
     once = embedders.Once(HashingEmbedder())
     results = dict(embedders._dialogues(data, once, CALIBRATION, quick=True))
-    assert results["seg_tiage"]["after"]["policy"] == "default-2027-02?vectors=0&embedder=hashing-256"
+    assert results["seg_tiage"]["after"]["policy"] == "default-2027-03?vectors=0&embedder=hashing-256"
     assert results["seg_tiage"]["after"]["score"] == results["seg_tiage"]["words alone"]["score"]
     asked = dict(embedders._cases(data, once, CALIBRATION, quick=True))
     assert set(asked) == {"ret_realtalk", "ret_beam100k"}

@@ -72,8 +72,8 @@ def test_without_an_answer_everything_is_as_if_nobody_could_be_asked(
 
 
 def test_whether_there_is_a_model_is_no_part_of_the_name() -> None:
-    assert policy("default").name == replace(DefaultPolicy(), asks=True).name == "default-2027-02"
-    assert policy("default?band=0").name == "default-2027-02?band=0.0"
+    assert policy("default").name == replace(DefaultPolicy(), asks=True).name == "default-2027-03"
+    assert policy("default?band=0").name == "default-2027-03?band=0.0"
     with pytest.raises(InvalidInput, match="band must be 0"):
         policy("default", band=-1)
 

@@ -122,7 +122,7 @@ def test_other_names_for_the_same_people_change_no_cut(stream: list[Arrival], ca
 
 
 def test_a_network_of_a_shorter_delay_reads_nothing_that_came_later() -> None:
-    for kind in ("words", "vectors"):
+    for kind in ("words", "vectors", "broad"):
         for delay, later in ((0, ("R1", "R2")), (1, ("R2",))):
             network = shipped().networks[f"{kind}-{delay}"]
             size = (network.shift.size - 1) // 2
@@ -139,13 +139,34 @@ def test_networks_together_give_the_mean_of_their_log_odds(delay: int) -> None:
     assert logit(model.together(cues, delay, baseline, 20)) == pytest.approx(fmean(odds[: delay + 1]))
 
 
+def test_before_the_third_policy_networks_of_dialogues_alone_judged() -> None:
+    cues, baseline, model = np.linspace(-1.0, 1.0, len(ALL)), ConversationMemory().baseline, shipped()
+    by_kind = {
+        kind: model.networks[f"{kind}-2"].probability(cues, baseline, 20) for kind in ("vectors", "broad")
+    }
+    assert by_kind["vectors"] != by_kind["broad"]
+    assert model.content(cues, 2, baseline, 20, broad=False) == by_kind["vectors"]
+    assert model.content(cues, 2, baseline, 20) == by_kind["broad"]
+    texts, before = [*COOKING, *TAXES], policy("default-2027-02")
+    vectors = np.eye(4, dtype=np.float32)
+    stream = [arrival(seq, text, vector=vectors[len(text) % 4]) for seq, text in enumerate(texts)]
+    assert isinstance(before, DefaultPolicy)
+    then, now = (
+        [record.cues["content"] for record in play(stream, one).records if record.cues]
+        for one in (before, DefaultPolicy())
+    )
+    as_now = play(stream, replace(before, broad=True)).records
+    assert then != now == [record.cues["content"] for record in as_now if record.cues]
+
+
 def test_a_gap_is_judged_by_the_networks_of_every_delay_it_had() -> None:
     stream, before = dialogue([*COOKING, *TAXES]), policy("default-2027-01")
     assert isinstance(before, DefaultPolicy)
     for hindsight, same in ((0, True), (1, False), (2, False)):
+        alone_too = replace(before, hindsight=hindsight, broad=True)
         now, alone = (
             [record.cues["content"] for record in play(stream, one).records if record.cues]
-            for one in (DefaultPolicy(hindsight=hindsight), replace(before, hindsight=hindsight))
+            for one in (DefaultPolicy(hindsight=hindsight), alone_too)
         )
         assert (now == alone) == same, hindsight
 

@@ -127,7 +127,7 @@ def test_the_name_says_everything_a_calibration_fitted() -> None:
     assert calibrated(made.name, MINE) == made  # a frame's name is taken to the letter
     words = calibrated("default", replace(MINE, scale=None))
     assert isinstance(words, DefaultPolicy)
-    assert (words.vectors, words.name) == (0, "default-2027-02?vectors=0&embedder=mine")
+    assert (words.vectors, words.name) == (0, "default-2027-03?vectors=0&embedder=mine")
 
 
 def test_what_the_caller_sets_by_hand_wins() -> None:
@@ -136,7 +136,7 @@ def test_what_the_caller_sets_by_hand_wins() -> None:
     assert calibrated("default?scale=0.2,0.1", fitted).scale == (0.2, 0.1)  # type: ignore[attr-defined]
     assert calibrated("default", fitted, hindsight=0).hindsight == 0
     assert calibrated("seed-001", fitted) == policy("seed-001")
-    assert calibrated("default-2027-02", fitted) == policy("default")
+    assert calibrated("default-2027-03", fitted) == policy("default")
 
 
 def test_a_scale_fitted_for_one_embedder_is_never_read_with_another() -> None:

@@ -93,6 +93,13 @@ def score(embedder: Embedder, calibration: Calibration | None) -> float:
     return score_streams([c.starts for c in cases], predicted, empty_f1=0.0).score
 
 
+def score_by_words() -> float:
+    cases = dialogues()
+    words = resolve_policy("default?vectors=0")
+    predicted = [segment(c.units, words, [None] * len(c.units), use_times=False) for c in cases]
+    return score_streams([c.starts for c in cases], predicted, empty_f1=0.0).score
+
+
 def answered(embedder: Embedder, calibration: Calibration | None) -> tuple[float, float]:
     """Return the mean confidence on the demo's questions that have an answer there, and on foreign ones."""
     questions = json.loads((DATA / "questions.json").read_text(encoding="utf-8"))
@@ -130,7 +137,7 @@ def test_frames_carry_the_calibration_in_their_policys_name(
         with memory._deps.store.begin(Scope(), write=False) as tx:
             names = {d.policy_version for d in tx.knowledge.decisions()}
         mean, spread = raised.scale or (0.0, 0.0)
-        assert names == {f"default-2027-02?scale={mean},{spread}&embedder=raised"}
+        assert names == {f"default-2027-03?scale={mean},{spread}&embedder=raised"}
     with open_memory(embedder=Raised(), policy="default") as memory:  # the file is gone, the name is not
         mine(memory).add(talk(TAP, 1))
         assert memory.doctor() == []
@@ -228,7 +235,10 @@ def test_two_real_embedders_cut_and_abstain_better_once_calibrated(cache: Path) 
     with served(WordAverage(cache).embed) as endpoint:
         for embedder in (HashingEmbedder(), OpenAIEmbedder("word-average", base_url=endpoint.url)):
             fitted = calibrating.calibrate(embedder, MiniLM(cache), demo_conversations()).calibration
-            assert score(embedder, fitted) > score(embedder, None) + 0.03
+            if fitted.scale is None:  # hashes are too far from meaning: words alone judge
+                assert score(embedder, fitted) == score_by_words()
+            else:
+                assert score(embedder, fitted) > score(embedder, None) + 0.03
             (own, foreign), (own_before, foreign_before) = (answered(embedder, c) for c in (fitted, None))
             assert foreign < foreign_before  # by words alone they look likelier
             assert own - foreign > 0.3

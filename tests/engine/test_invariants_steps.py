@@ -68,7 +68,7 @@ def test_a_thread_of_steps_has_the_default_for_steps_and_one_of_messages_its_own
         w.add("ana", "kitchen", w.messages("ana", "kitchen", CHAT))
         with w.store.begin(Scope("ana"), write=False) as tx:
             texts = {t.origin: tx.threads.frame(t.id).policy for t in tx.threads.list()}
-        assert texts == {ROBOT: "steps-2027-02", "kitchen": "default-2027-02?threshold=0.45"}
+        assert texts == {ROBOT: "steps-2027-02", "kitchen": "default-2027-03?threshold=0.45"}
         assert w.memory.user("ana").boundaries.whatif(ROBOT, "default").policy == "steps-2027-02"
         assert w.memory.user("ana").boundaries.resegment(ROBOT, dry_run=True).policy == "steps-2027-02"
 

@@ -156,7 +156,7 @@ def test_the_name_of_the_policy_is_the_same_with_and_without_a_model(open_memory
     memory, _ = opened(open_memory, policy="default")
     one_by_one(memory, 0, 3)
     frame = told(memory)[-3]
-    assert str(frame).startswith("default-2027-02")
+    assert str(frame).startswith("default-2027-03")
     assert "asks" not in frame
 
 

@@ -598,7 +598,7 @@ def test_a_memory_under_a_policy_for_messages_judges_steps_by_the_default_for_st
     mine(other).add("hello", thread="chat")
     with other._deps.store.begin(Scope(), write=False) as tx:
         policies = {t.origin: tx.threads.frame(t.id).policy for t in tx.threads.list()}
-    assert policies["chat"] == "default-2027-02"
+    assert policies["chat"] == "default-2027-03"
 
 
 class Keeping(BoundaryDetector):

@@ -22,6 +22,8 @@ SETS = ("tiage", "superdialseg", "topiocqa", "realtalk", "qmsum")
 FOLDS = 5
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
 NOBODY = UUID(int=0)
+SHORTEST = 3  # messages of a conversation in a crowded channel
+EVENTS = 500  # of MemDaily, which is a third of all
 
 
 class Line(NamedTuple):
@@ -111,6 +113,46 @@ def load_beam(data: Path, vectors: Path) -> list[Thread]:
         name = f"beam/{len(threads)}"
         threads.append(Thread("beam", name, fold_of(name), lines, starts, frozenset({"beam"})))
     return threads
+
+
+def load_conversations(data: Path, vectors: Path) -> list[Thread]:
+    """Read what named people said to each other in a crowded channel (IRC): each conversation is a thread."""
+    conversations = []
+    for row in _rows(data, "thr_irc"):
+        units = {unit["id"]: unit for unit in row["units"]}
+        for number, ids in enumerate(row["threads"]):
+            said = [units[i] for i in ids if i in units and not units[i]["system"]]
+            if len(said) >= SHORTEST:
+                conversations.append((f"irc/{row['id']}", f"irc/{row['id']}/{number}", said))
+    table = _embedded([unit["text"] for _, _, said in conversations for unit in said], vectors, "irc")
+    return _of_one_topic("irc", conversations, table)
+
+
+def load_events(data: Path, vectors: Path) -> list[Thread]:
+    """Read what a user tells of one event each, in Chinese (MemDaily), no event twice."""
+    events: dict[str, dict] = {}
+    for row in _rows(data, "ret_memdaily"):
+        events.setdefault(row["messages"][0]["text"], row)
+    told = [(f"memdaily/{row['id']}",) * 2 + (row["messages"],) for row in [*events.values()][:EVENTS]]
+    table = _embedded([unit["text"] for _, _, said in told for unit in said], vectors, "memdaily")
+    return _of_one_topic("memdaily", told, table)
+
+
+def _rows(data: Path, stem: str) -> list[dict]:
+    with gzip.open(data / f"{stem}.jsonl.gz", "rt") as file:
+        return [json.loads(text) for text in file]
+
+
+def _of_one_topic(source: str, threads: Sequence[tuple[str, str, list]], table: np.ndarray) -> list[Thread]:
+    """Make a thread without boundaries of each (what its fold is drawn by, name, units)."""
+    place, results = 0, []
+    for drawn_by, name, said in threads:
+        rows = zip(said, table[place : place + len(said)].astype(np.float32), strict=True)
+        lines = [Line(unit["speaker"], unit["text"], None, vector) for unit, vector in rows]
+        starts = [0] * len(lines)
+        results.append(Thread(source, name, fold_of(drawn_by), lines, starts, frozenset({source})))
+        place += len(said)
+    return results
 
 
 def load_lives(data: Path, vectors: Path) -> list[Thread]:

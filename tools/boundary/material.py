@@ -85,6 +85,32 @@ def _glued(runs: Runs, rng: random.Random, style: Style, name: str, number: int)
     return Thread("glue:mixed" if mixed else f"glue:{home}", f"{name}/{number}", fold, lines, starts, made_of)
 
 
+def crowds(conversations: Sequence[Thread], count: int, seed: int) -> list[Thread]:
+    """Join conversations of named people, one after the other: fast talk of many, all with names."""
+    rng = random.Random(seed)
+    by_fold = defaultdict(list)
+    for thread in conversations:
+        by_fold[thread.fold].append(thread)
+    return [_crowd(by_fold[n % FOLDS], rng, f"crowd{seed}/{n}", n % FOLDS) for n in range(count)]
+
+
+def _crowd(pool: Sequence[Thread], rng: random.Random, name: str, fold: int) -> Thread:
+    """Return one crowd: parts of two to nine conversations, said by three to eight people."""
+    people = [f"{rng.choice('ABCDEFGHKLMNPRST')}{rng.choice('aeiou')}{n}" for n in range(rng.randint(3, 8))]
+    typical = rng.choice((3, 4, 6, 9, 14))
+    lines: list[Line] = []
+    starts: list[int] = []
+    for thread in rng.sample(pool, rng.randint(2, 9)):
+        size = max(2, round(typical * rng.uniform(0.5, 1.5)))
+        first = 0 if rng.random() < 0.7 else rng.randint(0, max(0, len(thread.lines) - size))
+        rng.shuffle(people)
+        run = thread.lines[first : first + size]
+        speakers = {actor: n for n, actor in enumerate(dict.fromkeys(line.speaker for line in run))}
+        starts += [int(bool(lines)), *[0] * (len(run) - 1)]
+        lines += [line._replace(speaker=people[speakers[line.speaker] % len(people)]) for line in run]
+    return Thread("crowd", name, fold, lines, starts, frozenset({"irc"}))
+
+
 def _drawn(pool: Sequence[Run], typical: int, rng: random.Random) -> Run:
     """Draw a run, cut to about the typical length if there is one; long ones are looked for a few times."""
     name, run = rng.choice(pool)

@@ -13,11 +13,21 @@ from episodic_agent.core.boundary.conversation.cues.gap import ALL, LEXICAL
 from episodic_agent.core.boundary.conversation.cues.timing import KNOTS
 from episodic_agent.core.boundary.conversation.default import DefaultPolicy, JudgedGap
 from episodic_agent.core.boundary.conversation.memory import ConversationMemory
-from episodic_agent.core.boundary.conversation.model import BoundaryModel, Network, Silence
+from episodic_agent.core.boundary.conversation.model import (
+    BROAD,
+    VECTORS,
+    WORDS,
+    BoundaryModel,
+    Network,
+    Silence,
+)
 from episodic_agent.core.boundary.machine import run
 
 UNTIMED = (0.0,) * len(KNOTS)
-SHARE = {"realtalk": 0.4, "glue": 0.7, "varied": 0.6}  # others weigh 1; REALTALK is four chats
+# Others weigh 1. REALTALK is four chats; lives, crowds and events are less varied than they are many.
+SHARE = {
+    "realtalk": 0.4, "glue": 0.7, "varied": 0.6, "life": 0.6, "crowd": 0.4, "events": 0.2,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -117,9 +127,10 @@ class TimedGap(NamedTuple):
 def silences(thread: Thread, model: BoundaryModel) -> list[TimedGap]:
     """Return each gap of a thread with times, along its true boundaries, at the delay it had (2 at most).
 
-    What cannot open anything is left out: no silence changes that.
+    What cannot open anything is left out: no silence changes that. Networks that learnt from the lives whose
+    gaps these may be (the broad ones) have no say in it.
     """
-    policy = Led(model=model, max_length=10**6, idle_after=None)
+    policy = Led(model=model, broad=False, max_length=10**6, idle_after=None)
     seen = policy.lead(thread.starts)
     run(policy.begin(), [*arrivals(thread), ManualCut(EPOCH)], policy)
     return [
@@ -132,7 +143,7 @@ def silences(thread: Thread, model: BoundaryModel) -> list[TimedGap]:
 def blank() -> BoundaryModel:
     """Return a model that never cuts."""
     networks: dict[str, Network] = {}
-    for kind, size in (("words", len(LEXICAL)), ("vectors", len(ALL))):
+    for kind, size in ((WORDS, len(LEXICAL)), (VECTORS, len(ALL)), (BROAD, len(ALL))):
         zeros = np.zeros(2 * size + 1, np.float32)
         net = Network(zeros, zeros, zeros[None], zeros[:1], zeros[:1], -5.0)
         networks |= {f"{kind}-{delay}": net for delay in range(3)}

@@ -30,11 +30,12 @@ def standardised(
     return _clipped(cues, shift, factor), _clipped(means, shift, factor) * shares
 
 
-def fit_network(table: Table, weights: np.ndarray, bags: int) -> Network:
+def fit_network(table: Table, weights: np.ndarray, bags: int, drawn: int = DRAWN) -> Network:
     """Train several small networks on weighted rows and join them into one that averages their log-odds.
 
     They learn from the cues, the cues less what is usual, and the length of the thread, each of them
-    standardised; what they do with these is then rewritten as what to do with cues and means.
+    standardised; what they do with these is then rewritten as what to do with cues and means. `drawn` rows
+    are learnt from in each pass.
     """
     rows = np.flatnonzero(weights > 0)
     w = weights[rows] / weights[rows].sum()
@@ -43,7 +44,7 @@ def fit_network(table: Table, weights: np.ndarray, bags: int) -> Network:
     size = shift.size
     x = np.hstack([plain, plain - baseline, table.positions[rows][:, None]])
     middle, gain = _scale(x, w)
-    matrix, bias, out, out_bias = _descend((x - middle) * gain, table.starts[rows], w, bags)
+    matrix, bias, out, out_bias = _descend((x - middle) * gain, table.starts[rows], w, bags, drawn)
     matrix = matrix * gain[:, None]
     onto = np.vstack([matrix[:size] + matrix[size : 2 * size], -matrix[size : 2 * size]])
     return Network(
@@ -64,23 +65,23 @@ def _clipped(x: np.ndarray, shift: np.ndarray, factor: np.ndarray) -> np.ndarray
     return np.clip((x - shift) * factor, -CLIP, CLIP)
 
 
-def _descend(x: np.ndarray, y: np.ndarray, w: np.ndarray, bags: int) -> list[np.ndarray]:
+def _descend(x: np.ndarray, y: np.ndarray, w: np.ndarray, bags: int, count: int) -> list[np.ndarray]:
     """Fit layers of tanh units side by side by Adam with a falling rate; early end and decay regularise.
 
     All bags see the same batches, they differ in where they begin: one product serves them all.
     """
     rng = np.random.default_rng(0)
-    drawn = rng.choice(len(y), size=DRAWN, p=w)
+    drawn = rng.choice(len(y), size=count, p=w)
     base, units = y[drawn].mean(), bags * HIDDEN
     parts = [
         f32(rng.normal(0, 1 / math.sqrt(x.shape[1]), (x.shape[1], units))), f32(np.zeros(units)),
         f32(rng.normal(0, 0.3, units)), f32(np.full(bags, math.log(base / (1 - base)))),
     ]  # fmt: skip
     firsts, seconds = [np.zeros_like(p) for p in parts], [np.zeros_like(p) for p in parts]
-    steps, step = PASSES * (DRAWN // BATCH), 0
+    steps, step = PASSES * (count // BATCH), 0
     for _ in range(PASSES):
         rng.shuffle(drawn)
-        for at in range(0, DRAWN - BATCH + 1, BATCH):
+        for at in range(0, count - BATCH + 1, BATCH):
             step += 1
             batch = drawn[at : at + BATCH]
             slopes = _slopes(parts, x[batch], y[batch])

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         default,
         default_2026_12,
         default_2027_01,
+        default_2027_02,
         dual_channel,
     )
     from episodic_agent.core.boundary.steps import default as steps_default
@@ -25,6 +26,7 @@ else:
     default = module("episodic_agent.core.boundary.conversation.default")
     default_2026_12 = module("episodic_agent.core.boundary.conversation.default_2026_12")
     default_2027_01 = module("episodic_agent.core.boundary.conversation.default_2027_01")
+    default_2027_02 = module("episodic_agent.core.boundary.conversation.default_2027_02")
     dual_channel = module("episodic_agent.core.boundary.conversation.dual_channel")
     learned = module("episodic_agent.core.boundary.steps.learned")
     steps_default = module("episodic_agent.core.boundary.steps.default")
@@ -37,7 +39,8 @@ Override: TypeAlias = int | float | str | Pair
 # Each policy has its own kind of memory; only the policy itself looks inside, hence Any.
 # The module of a policy, with the weights it judges by, is loaded when the policy is asked for.
 _POLICIES: Final[Mapping[str, Callable[[], Callable[..., Policy[Any]]]]] = {
-    "default-2027-02": lambda: default.DefaultPolicy,
+    "default-2027-03": lambda: default.DefaultPolicy,
+    "default-2027-02": lambda: default_2027_02.DefaultPolicy202702,
     "default-2027-01": lambda: default_2027_01.DefaultPolicy202701,
     "default-2026-12": lambda: default_2026_12.DefaultPolicy202612,
     "seed-001": lambda: dual_channel.DualChannelPolicy,
@@ -49,7 +52,7 @@ _POLICIES: Final[Mapping[str, Callable[[], Callable[..., Policy[Any]]]]] = {
 }
 MEASURED: Final = "minilm"  # the family of embedder names whose cosines `NEIGHBOURS` was measured on
 _ALIASES: Final[Mapping[str, str]] = {
-    "default": "default-2027-02",
+    "default": "default-2027-03",
     "dual-channel": "seed-001",
     "steps": "steps-2027-02",
     "hysteresis": "seed-000",
@@ -202,9 +205,9 @@ def calibrated(name: str, calibration: Calibration, **overrides: Override) -> Po
 
     >>> fitted = Calibration("mine", 0.7, (0.5, 0.1), ((0.0, 0.0), (1.0, 1.0)))
     >>> calibrated("default", fitted).name
-    'default-2027-02?scale=0.5,0.1&embedder=mine'
-    >>> calibrated("default-2027-02", fitted).name
-    'default-2027-02'
+    'default-2027-03?scale=0.5,0.1&embedder=mine'
+    >>> calibrated("default-2027-03", fitted).name
+    'default-2027-03'
     """
     chosen = policy(name, **overrides)
     if name.strip().partition("?")[0] not in _ALIASES or not isinstance(chosen, default.DefaultPolicy):

@@ -1,8 +1,8 @@
 """The learned part of `default`: small neural networks stored as plain arrays, evaluated in numpy.
 
-One network for each delay (0, 1, 2 further messages) and each kind of input (words alone, words and
-vectors). `tools/train_boundary.py` writes `data/boundary/default.npz`; a better model replaces that file and
-this one.
+One network for each delay (0, 1, 2 further messages) and each kind: words alone, words and vectors (learnt
+more broadly, and from dialogues alone as before `default-2027-03`). `tools/train_boundary.py` writes
+`data/boundary/default.npz`; a better model replaces that file and this one.
 """
 
 import math
@@ -23,6 +23,9 @@ from episodic_agent.errors import InvalidInput
 _LIMIT: Final = 4.0  # standardised cues are clipped here: an unseen kind of text must not run away
 LONGEST_DELAY: Final = 2
 LEXICAL: Final = len(_LEXICAL)
+WORDS: Final = "words"
+VECTORS: Final = "vectors"
+BROAD: Final = "broad"  # vectors too, learnt from people's weeks of talk and crowded channels as well
 
 
 Cues: TypeAlias = Sequence[float] | NDArray[np.float64]
@@ -79,7 +82,7 @@ class Silence(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BoundaryModel:
-    """Networks by kind and delay ("words-0", "vectors-2") and the weights of the clock.
+    """Networks by kind and delay ("words-0", "vectors-2", "broad-1") and the weights of the clock.
 
     `time` is what a standard deviation of unusual silence is worth, then how much evidence rises from each
     knot to the next, all in log-odds. None is negative, so silence can only speak for a boundary: a talk
@@ -93,19 +96,23 @@ class BoundaryModel:
         if len(self.time) != len(KNOTS) or not all(weight >= 0.0 for weight in self.time):
             raise InvalidInput(f"time must be {len(KNOTS)} weights, none below 0, not {list(self.time)}")
 
-    def content(self, cues: Cues, delay: int, baseline: BaselineCues, position: int) -> float:
+    def content(
+        self, cues: Cues, delay: int, baseline: BaselineCues, position: int, *, broad: bool = True
+    ) -> float:
         """Return the probability of a boundary from content alone, `delay` messages later."""
-        kind = "vectors" if len(cues) > LEXICAL else "words"
+        kind = WORDS if len(cues) <= LEXICAL else BROAD if broad else VECTORS
         return self.networks[f"{kind}-{min(delay, LONGEST_DELAY)}"].probability(cues, baseline, position)
 
-    def together(self, cues: Cues, delay: int, baseline: BaselineCues, position: int) -> float:
+    def together(
+        self, cues: Cues, delay: int, baseline: BaselineCues, position: int, *, broad: bool = True
+    ) -> float:
         """Return the probability by the networks of this delay and all shorter ones: their mean log-odds.
 
         A network of a shorter delay reads the same cues and passes over those of later messages: they were
         always 0 where it learnt, so its factors for them are.
         """
         delays = range(min(delay, LONGEST_DELAY) + 1)
-        odds = [logit(self.content(cues, one, baseline, position)) for one in delays]
+        odds = [logit(self.content(cues, one, baseline, position, broad=broad)) for one in delays]
         return sigmoid(sum(odds) / len(odds))
 
     def with_time(self, content: float, silence: Silence) -> float:
