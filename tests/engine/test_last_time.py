@@ -70,7 +70,7 @@ def test_of_what_is_done_every_day_the_last_time_is_told(memory: Memory, questio
     assert "pill" in recall.observations[0].observation.text
     assert day_of(recall.hits[0].end_at) == DAYS - 1
     told = mine(memory).context(question, at=NOW).text
-    assert "2024-05-09\n- agent: In the " in told.replace("user: ", "")
+    assert "2024-05-09, robot\n- agent: In the " in told.replace("user: ", "")
     assert "prawns" not in told
 
 

@@ -176,9 +176,8 @@ def test_search_knows_its_filters(filled: Run) -> None:
 
 
 def test_search_retrieve_and_export_know_what_episodes_are_about(filled: Run, tmp_path: Path) -> None:
-    hits = filled("search", "Lisbon flight", "--user", "ana", "--where", "participant=user", "--json").json[
-        "hits"
-    ]
+    some = ("--user", "ana", "--where", "participant=user", "--json")
+    hits = filled("search", "Lisbon flight", *some).json["hits"]
     assert hits
     assert "open" not in {hit["state"] for hit in hits}
     none = ("--user", "ana", "--where", "tag=zeppelin")
