@@ -31,7 +31,7 @@ from episodic_agent.core.echo import is_echo, own_words
 from episodic_agent.core.episodes.languages import content_terms
 from episodic_agent.core.facts.stating import STATEMENTS, lasting
 from episodic_agent.core.language import tokens
-from episodic_agent.core.language.timewords import parse_time
+from episodic_agent.core.language.pastdays import asked_time
 from episodic_agent.core.recall import kept_terms, term_weight
 from episodic_agent.core.recall.alone import QUESTION_MARKS, asks, looks_back
 from episodic_agent.core.recall.bm25 import K1, B
@@ -44,6 +44,7 @@ from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.recall.concluding import conclusions
 from episodic_agent.engine.recall.due import due_refs
 from episodic_agent.engine.recall.gathering import REACH, SearchBounds, outermost, within
+from episodic_agent.engine.recall.happening import happened_refs
 from episodic_agent.engine.recall.projects import NO_OTHERS, OtherProjects
 from episodic_agent.engine.recall.times import in_its_time, nothing_due, silence, span, zone_of_writer
 from episodic_agent.engine.visibility.hidden import Visibility
@@ -124,7 +125,7 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
     text = now.text
     if len(text) > _LONGEST_QUESTION:
         return now
-    over = asks(text) and bool(parse_time(text, now.at).ranges)
+    over = asks(text) and bool(asked_time(text, now.at).ranges)
     if not over and days_asked(text, now.at) is None:
         return now
     actors = tuple(tx.observations.actors())
@@ -146,13 +147,17 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
     since, until = span(query)
     if since > now.at:
         return now
-    refs = within(tx, SearchBounds(since, min(until, now.at + timedelta.resolution)))
-    refs = visibility.shown(_of_before(tx, refs, now))
-    quiet = query.said_alone and not len(refs)
-    note = silence(since, until, drawn=visibility.drawn) if quiet else ""
+    alone = query.said_alone
+    refs = visibility.shown(within(tx, SearchBounds(since, min(until, now.at + timedelta.resolution))))
+    if query.happened_alone:
+        happened = happened_refs(tx, query, SearchBounds(), now.at, visibility)
+        alone = len(_of_before(tx, happened, now)) > 0
+        refs = happened if alone else refs
+    refs = _of_before(tx, refs, now)
+    note = silence(since, until, drawn=visibility.drawn) if alone and not len(refs) else ""
     if len(refs) > MOST_TIMED:  # of a long time something of every part of it
         refs = refs[np.linspace(0, len(refs) - 1, MOST_TIMED).astype(np.int64)]
-    return replace(now, when=AskedTime(query, refs, query.said_alone, note))
+    return replace(now, when=AskedTime(query, refs, alone, note))
 
 
 def _of_before(tx: Transaction, refs: Refs, now: Situation) -> Refs:
@@ -263,13 +268,14 @@ def _timed(
     """Let what was said at the time a message asks about stand first; all of it, where nothing else is asked.
 
     Then its worth is its place alone, above every bar: how well it answers to "what did we talk about" tells
-    in which order lines are taken, and nothing of whether they are meant.
+    in which order the lines of a day are taken, and nothing of whether they are meant.
     """
     if when is None:
         return worths
     if when.alone:
+        shares = np.zeros(len(worths)) if when.due else _shares_of_days(worths, texts)
         places = np.empty(len(worths))
-        places[np.argsort(-worths.round(6), kind="stable")] = np.arange(len(worths))
+        places[np.lexsort((-worths.round(6), shares))] = np.arange(len(worths))
         return 1.0 - places / len(worths)
     if when.due:
         # no further than first: far above all else it would leave them below the floor of a young memory
@@ -277,6 +283,17 @@ def _timed(
         return np.where(np.isin(refs, when.refs), lifted, worths)
     at = np.array([item.at.timestamp() for item in texts])
     return worths + _AT_TIME * ranking.time_match(when.query.time, at)
+
+
+def _shares_of_days(worths: Floats, texts: Sequence[Observation]) -> Floats:
+    """Return what share of its day goes before each text, by worth: a budget is spread over all the days."""
+    days = np.array([as_lived(item, item.at).date().toordinal() for item in texts])
+    shares = np.zeros(len(worths))
+    for day in np.unique(days):
+        rows = np.flatnonzero(days == day)
+        best = rows[np.argsort(-worths[rows].round(6), kind="stable")]
+        shares[best] = np.arange(len(best)) / len(best)
+    return shares
 
 
 def _newest_rounds(

@@ -43,6 +43,7 @@ from episodic_agent.engine.recall.facts import answering, category_of
 from episodic_agent.engine.recall.filtering import no_channel, refs_about, refs_of_channel, refs_of_projects
 from episodic_agent.engine.recall.former import BetweenEmbedders, FormerQuery
 from episodic_agent.engine.recall.gathering import DAY, Gathered, Gatherer, SearchBounds
+from episodic_agent.engine.recall.happening import happened_refs
 from episodic_agent.engine.recall.times import in_its_time, nothing_due, silence, span, zone_of_writer
 from episodic_agent.engine.results import (
     DetailedRecall,
@@ -187,6 +188,7 @@ class Recaller:
         visibility = Visibility(tx, at)
         about = _about(tx, options, visibility)
         asked = replace(asked, filter_=replace(asked.filter_, about=about))
+        asked = _with_happened(tx, asked, visibility)
         recall = replace(self._answer(tx, asked, visibility), facts=self._facts(tx, asked, visibility))
         if options.suppressed:
             recall = replace(recall, suppressed=self._left_out(tx, asked, recall, visibility, at))
@@ -483,7 +485,8 @@ def _of_its_time(query: ranking.Query, policy: str, options: SearchOptions) -> b
 def _asks_no_words(query: ranking.Query, policy: str, options: SearchOptions) -> bool:
     """Tell whether what was gathered is the answer, however it is worded: all of a time, or who came then."""
     due_alone = query.ahead is not None and query.ahead.alone
-    return due_alone or query.who_came or _of_its_time(query, policy, options)
+    of_its_time = query.happened_alone or _of_its_time(query, policy, options)
+    return due_alone or query.who_came or of_its_time
 
 
 def _filtered(policy: str, options: SearchOptions) -> bool:
@@ -509,6 +512,19 @@ def _with_due(tx: Transaction, asked: _SearchRequest, visibility: Visibility) ->
     about = asked.filter_.about
     only = refs if about is None else np.intersect1d(refs, about)
     return replace(asked, due=refs, filter_=replace(asked.filter_, about=only))
+
+
+def _with_happened(tx: Transaction, asked: _SearchRequest, visibility: Visibility) -> _SearchRequest:
+    """Return a request with what was said in the time alone that it asks about, where anything was."""
+    options = asked.options
+    if not asked.query.happened_alone or asked.policy in {PLACE, SEED_003}:
+        return asked
+    refs = np.zeros(0, np.int64)
+    if options.since is options.until is None:
+        refs = happened_refs(tx, asked.query, asked.filter_, asked.now, visibility)
+    if not len(refs):
+        return replace(asked, query=replace(asked.query, happened_alone=False))
+    return replace(asked, filter_=replace(asked.filter_, about=refs))
 
 
 def _by_place(query: ranking.Query, policy: str, options: SearchOptions) -> bool:
