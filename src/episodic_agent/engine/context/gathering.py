@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
 from functools import partial
 from itertools import pairwise
@@ -42,7 +42,7 @@ from episodic_agent.core.threads import is_reply
 from episodic_agent.engine.context.ordering import in_order
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.recall.concluding import conclusions
-from episodic_agent.engine.recall.due import due_refs
+from episodic_agent.engine.recall.due import due_shares
 from episodic_agent.engine.recall.gathering import REACH, SearchBounds, outermost, within
 from episodic_agent.engine.recall.happening import happened_refs
 from episodic_agent.engine.recall.projects import NO_OTHERS, OtherProjects
@@ -99,7 +99,8 @@ class Situation:
 class AskedTime:
     """A time that a message asks about, and what is shown of it; `alone`: nothing else is asked for.
 
-    `due` tells that the time is to come: shown is what was said of it, whenever that was.
+    `due` tells that the time is to come: shown is what was said of it, whenever that was, the first what is
+    `close` to it, in [0, 1] by reference.
     """
 
     query: Query
@@ -107,6 +108,7 @@ class AskedTime:
     alone: bool
     silence: str = ""
     due: bool = False
+    close: Mapping[int, float] = field(default_factory=dict)
 
     def holds(self, at: datetime) -> bool:
         """Tell whether a moment lies between the ends of that time."""
@@ -138,10 +140,11 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
 
     query = in_its_time(read, now.at, last, writer)
     if query.ahead is not None:
-        refs = _of_before(tx, due_refs(tx, query.ahead, now.at, visibility), now)
+        close = due_shares(tx, query.ahead, now.at, visibility)
+        refs = _of_before(tx, np.array([*close], np.int64), now)
         quiet = query.ahead.alone and not len(refs)
         note = nothing_due(query.ahead.days, drawn=visibility.drawn) if quiet else ""
-        return replace(now, when=AskedTime(query, refs, query.ahead.alone, note, due=True))
+        return replace(now, when=AskedTime(query, refs, query.ahead.alone, note, due=True, close=close))
     if not over or not query.time.ranges or not (query.said_alone or looks_back(text)):
         return now
     since, until = span(query)
@@ -272,14 +275,15 @@ def _timed(
     """
     if when is None:
         return worths
+    close = np.array([when.close.get(ref, 0.0) for ref in refs])
     if when.alone:
-        shares = np.zeros(len(worths)) if when.due else _shares_of_days(worths, texts)
+        shares = -close if when.due else _shares_of_days(worths, texts)
         places = np.empty(len(worths))
         places[np.lexsort((-worths.round(6), shares))] = np.arange(len(worths))
         return 1.0 - places / len(worths)
     if when.due:
         # no further than first: far above all else it would leave them below the floor of a young memory
-        lifted = np.minimum(worths + _DUE, worths.max() + _FIRST_BY)
+        lifted = np.minimum(worths + _DUE * close, worths.max() + _FIRST_BY)
         return np.where(np.isin(refs, when.refs), lifted, worths)
     at = np.array([item.at.timestamp() for item in texts])
     return worths + _AT_TIME * ranking.time_match(when.query.time, at)
