@@ -125,3 +125,48 @@ def test_of_a_day_on_which_nothing_was_said_others_tell(memory: Memory) -> None:
     recall = mine(memory).search("what happened with the VPN?", now=NOW)
     assert not recall.abstained
     assert lines(memory, "What happened on Wednesday?")
+
+
+IN_OPS = (
+    "what happened since Monday in ops?",
+    "What did we say since Monday in #ops?",
+    "was ist seit Montag im Kanal ops passiert?",
+    "qu'est-ce qui s'est passé dans le canal ops depuis lundi ?",
+)
+
+
+@pytest.mark.parametrize("question", IN_OPS)
+def test_a_thread_that_is_named_beside_a_time_alone_is_kept_to(memory: Memory, question: str) -> None:
+    assert lines(memory, question) == of(24, 26)
+    assert hits(memory, question) == of(24, 26)
+
+
+def test_where_nothing_was_said_there_then_others_tell(memory: Memory) -> None:
+    assert lines(memory, "what happened yesterday in #ops?") >= of(27)
+    recall = mine(memory).search("what happened yesterday in #ops?", now=NOW)
+    assert recall.hits or recall.candidates
+
+
+def test_with_another_matter_a_named_thread_is_preferred_and_no_filter(memory: Memory) -> None:
+    def best(question: str) -> list[str]:
+        return [one.observation.text for one in mine(memory).search(question, now=NOW).observations]
+
+    ops, sales = (best(f"what about the certificate in #{name}?") for name in ("ops", "sales"))
+    of_both = {"The certificate is renewed.", "The certificate runs out on Saturday."}
+    assert (ops[0], sales[0]) == ("The certificate is renewed.", "The certificate runs out on Saturday.")
+    assert of_both <= {*ops}
+    assert of_both <= {*sales}
+
+    def worth(question: str, text: str) -> float:
+        context = mine(memory).context(question, thread="new", at=NOW)
+        return next(line.score for line in context.items if text in line.text)
+
+    there = worth("what about the certificate in #sales?", "The certificate runs out")
+    assert there > worth("what about the certificate in #ops?", "The certificate runs out") + 0.5
+
+
+def test_who_says_in_may_mean_a_town(memory: Memory) -> None:
+    said = {"content": "Snow again.", "timestamp": datetime(2026, 11, 27, 12, tzinfo=UTC)}
+    mine(memory).add(said, thread="berlin")
+    assert lines(memory, "what happened yesterday in Berlin?") >= of(27)
+    assert lines(memory, "what happened yesterday in #berlin?") == set()

@@ -215,10 +215,10 @@ def replaced_episodes(
     return [(own, sorted({owner[later] for later in newer} - {own, -1})) for own, newer in proving]
 
 
-def with_due(fused: Fused, due: FloatArray, ids: Sequence[str], weight: float) -> Fused:
+def with_due(fused: Fused, due: FloatArray, ids: Sequence[str], weight: float, *, leg: str = "due") -> Fused:
     """Return a fused result in which what was said of the days to come that are asked about stands higher.
 
-    `due` says how close each is to them, in [0, 1].
+    `due` says how close each is to them, in [0, 1]; with another `leg` that of something else.
 
     >>> first = Fused(np.array([0.5, 0.4]), np.array([0, 1]), {"lexical": np.array([0.5, 0.4])})
     >>> with_due(first, np.array([0.0, 1.0]), ["a", "b"], 0.3).order.tolist()
@@ -227,7 +227,7 @@ def with_due(fused: Fused, due: FloatArray, ids: Sequence[str], weight: float) -
     if not due.any():
         return fused
     greatest = float(np.add.reduce(list(fused.legs.values())).max())
-    legs = {**fused.legs, "due": weight * greatest * due}
+    legs = {**fused.legs, leg: weight * greatest * due}
     return _finish(legs, _reached(fused) * (1.0 + weight), ids)
 
 

@@ -46,6 +46,7 @@ from episodic_agent.engine.recall.due import due_shares
 from episodic_agent.engine.recall.gathering import REACH, SearchBounds, outermost, within
 from episodic_agent.engine.recall.happening import happened_refs
 from episodic_agent.engine.recall.projects import NO_OTHERS, OtherProjects
+from episodic_agent.engine.recall.talks import named_talk
 from episodic_agent.engine.recall.times import in_its_time, nothing_due, silence, span, zone_of_writer
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import OBSERVATIONS, Refs, Transaction, ref_of, split_ref
@@ -68,6 +69,7 @@ _FIGURE: Final = re.compile(r"\d")
 _LONGEST_QUESTION: Final = 400  # characters: what is longer asks for no time alone, and would cost more
 _AT_TIME: Final = 1.5  # log-odds that having been said at the time a question names adds
 _DUE: Final = 1.5  # log-odds that being said of the days to come that it asks about adds
+_TALK: Final = 1.0  # log-odds that having been said in the thread or channel it names adds
 _FIRST_BY: Final = 1e-3  # log-odds: what stands first, and no further above the rest
 _LINKED, _MAYBE, _CHOSEN = 0.7, 0.3, 1.0  # log-odds that a link adds
 Floats = npt.NDArray[np.float64]
@@ -79,7 +81,8 @@ class Situation:
 
     `sitting` is the part of `before` that is one stretch of talk with the message. `place` is the seq
     its part of the thread is found by: its own, or of what stands before it, -1 where nothing does; None
-    where it would stand behind the thread's last. Of `others` nothing is told.
+    where it would stand behind the thread's last. Of `others` nothing is told. `talk` is what was said in the
+    thread or channel that the message names.
     """
 
     text: str
@@ -93,6 +96,7 @@ class Situation:
     place: int | None = None
     when: "AskedTime | None" = None
     others: OtherProjects = NO_OTHERS
+    talk: Refs | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +123,7 @@ class AskedTime:
 
 
 def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibility) -> Situation:
-    """Return what a message is said into with the time it asks about, where it asks about one.
+    """Return what a message is said into with the time it asks about, and the thread or channel it names.
 
     It asks what was said then, or about what is over, or what is due on days to come: when an appointment is
     to be, its day tells little of when it was spoken of.
@@ -127,6 +131,8 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
     text = now.text
     if len(text) > _LONGEST_QUESTION:
         return now
+    talk = named_talk(tx, text, now.at) if asks(text) else None
+    now = now if talk is None else replace(now, talk=talk.refs)
     over = asks(text) and bool(asked_time(text, now.at).ranges)
     if not over and days_asked(text, now.at) is None:
         return now
@@ -150,10 +156,11 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
     since, until = span(query)
     if since > now.at:
         return now
-    alone = query.said_alone
     refs = visibility.shown(within(tx, SearchBounds(since, min(until, now.at + timedelta.resolution))))
-    if query.happened_alone:
-        happened = happened_refs(tx, query, SearchBounds(), now.at, visibility)
+    alone = query.said_alone
+    if query.happened_alone or (talk is not None and talk.alone):
+        bounds = SearchBounds(about=talk.refs if talk is not None and talk.alone else None)
+        happened = happened_refs(tx, query, bounds, now.at, visibility)
         alone = len(_of_before(tx, happened, now)) > 0
         refs = happened if alone else refs
     refs = _of_before(tx, refs, now)
@@ -237,7 +244,7 @@ def gathered(
     if policy == RIVALS:
         first = np.argsort(-worths, kind="stable")[:READ_AGAIN]
         worths[first] += statement_worth(vectors=legs.vectors) * states([texts[row] for row in first])
-    worths = in_order(_timed(worths, now.when, texts, order), legs.order, texts, seen)
+    worths = in_order(_timed(worths, now, texts, order), legs.order, texts, seen)
     added = dict(linked) if policy != RIVALS else {}  # there a link is one of the features
     several = len(people(now, texts)) >= SEVERAL
     quotes = [
@@ -265,14 +272,15 @@ def gathered(
     return _answered(quotes, ends), stored | {ref: item for ref, _, item in ends}
 
 
-def _timed(
-    worths: Floats, when: AskedTime | None, texts: Sequence[Observation], refs: Sequence[int]
-) -> Floats:
-    """Let what was said at the time a message asks about stand first; all of it, where nothing else is asked.
+def _timed(worths: Floats, now: Situation, texts: Sequence[Observation], refs: Sequence[int]) -> Floats:
+    """Let what was said at the time, or in the talk, asked for stand first; alone where nothing else is.
 
     Then its worth is its place alone, above every bar: how well it answers to "what did we talk about" tells
     in which order the lines of a day are taken, and nothing of whether they are meant.
     """
+    when = now.when
+    if now.talk is not None:
+        worths = worths + _TALK * np.isin(refs, now.talk)
     if when is None:
         return worths
     close = np.array([when.close.get(ref, 0.0) for ref in refs])
@@ -559,6 +567,7 @@ def _candidates(
         for item, frame in frames.items()
     ]
     timed = [] if now.when is None else [now.when.refs]
+    timed += [] if now.talk is None else [now.talk[-PER_LEG:]]
     refs = np.unique(np.concatenate([hits - 1, hits, hits + 1, *reach, *timed]).astype(np.int64))
     return _free(tx, refs, now, apart, shown)
 

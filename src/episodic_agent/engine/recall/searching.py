@@ -45,6 +45,7 @@ from episodic_agent.engine.recall.former import BetweenEmbedders, FormerQuery
 from episodic_agent.engine.recall.gathering import DAY, Gathered, Gatherer, SearchBounds
 from episodic_agent.engine.recall.happening import happened_refs
 from episodic_agent.engine.recall.proving import DIGITS, PROOFS, concluded, evidence_of, proofs_of
+from episodic_agent.engine.recall.talks import named_talk
 from episodic_agent.engine.recall.times import in_its_time, nothing_due, silence, span, zone_of_writer
 from episodic_agent.engine.results import (
     DetailedRecall,
@@ -137,6 +138,8 @@ class _SearchRequest:
     notes: Sequence[str]
     former: FormerQuery | None = None
     due: Mapping[int, float] | None = None
+    talk: Refs | None = None
+    everywhere: Refs | None = None
 
 
 class Recaller:
@@ -187,7 +190,7 @@ class Recaller:
         visibility = Visibility(tx, at)
         about = _about(tx, options, visibility)
         asked = replace(asked, filter_=replace(asked.filter_, about=about))
-        asked = _with_happened(tx, asked, visibility)
+        asked = _with_happened(tx, _with_talk(tx, asked), visibility)
         recall = replace(self._answer(tx, asked, visibility), facts=self._facts(tx, asked, visibility))
         if options.suppressed:
             recall = replace(recall, suppressed=self._left_out(tx, asked, recall, visibility, at))
@@ -238,6 +241,7 @@ class Recaller:
             visibility=visibility,
             fades=fades,
             former=asked.former,
+            talk=asked.talk,
             due=None if asked.due is None else np.array([*asked.due], np.int64),
         )
         if asked.policy == SEED_003:
@@ -405,6 +409,9 @@ class Recaller:
             else:  # beside a matter the hour tells nothing
                 due = np.where(due >= DATED_ONLY, 1.0, due)
                 observations = ranking.with_due(observations, due, ids, weights.due)
+        if asked.talk is not None:
+            there = np.isin(gathered.refs, asked.talk).astype(np.float64)
+            observations = ranking.with_due(observations, there, ids, weights.due, leg="talk")
         if weights.states > 0:
             # last, as it only moves: what is no longer so may have been lifted by the day it named
             over = gatherer.replaced(gathered, observations.order.tolist(), asked.now)
@@ -525,6 +532,22 @@ def _with_due(tx: Transaction, asked: _SearchRequest, visibility: Visibility) ->
     return replace(asked, due=shares, filter_=replace(asked.filter_, about=only))
 
 
+def _with_talk(tx: Transaction, asked: _SearchRequest) -> _SearchRequest:
+    """Return a request with the thread or channel it names: that alone where only a time stands beside it."""
+    options, query = asked.options, asked.query
+    filtered = any(one is not None for one in (options.thread, options.channel, options.place))
+    if filtered or asked.policy in {PLACE, SEED_003} or not FUSING[asked.policy].measured:
+        return asked
+    talk = named_talk(tx, query.text, asked.now, query.time.utc_offset)
+    if talk is None or not talk.alone or not query.time.ranges or query.ahead is not None:
+        return asked if talk is None else replace(asked, talk=talk.refs)
+    about = asked.filter_.about
+    there = talk.refs if about is None else np.intersect1d(talk.refs, about)
+    query = replace(query, said_alone=False, happened_alone=True)
+    within_it = replace(asked, query=query, filter_=replace(asked.filter_, about=there))
+    return replace(within_it, talk=talk.refs, everywhere=about)
+
+
 def _with_happened(tx: Transaction, asked: _SearchRequest, visibility: Visibility) -> _SearchRequest:
     """Return a request with what was said in the time alone that it asks about, where anything was."""
     options = asked.options
@@ -534,7 +557,9 @@ def _with_happened(tx: Transaction, asked: _SearchRequest, visibility: Visibilit
     if options.since is options.until is None:
         refs = happened_refs(tx, asked.query, asked.filter_, asked.now, visibility)
     if not len(refs):
-        return replace(asked, query=replace(asked.query, happened_alone=False))
+        query = replace(asked.query, happened_alone=False)
+        about = asked.filter_.about if asked.talk is None else asked.everywhere
+        return replace(asked, query=query, filter_=replace(asked.filter_, about=about))
     return replace(asked, filter_=replace(asked.filter_, about=refs))
 
 
