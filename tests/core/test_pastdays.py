@@ -55,6 +55,17 @@ def test_since_a_day_is_since_the_latest_one(question: str, since: str) -> None:
         "a reunião da terça acabou?",
         "I was there on the 18th of November",
         "Tuesday evening was nice",
+        "On May 25th, how did he plan it?",
+        "what was said on the evening of June 10th?",
+        "who won the 1st prize?",
+        "the party was on Friday, 15 March",
+        "what kept me busy from January 6th to 9th?",
+        "what did he do on the three Wednesday nights?",
+        "5月中旬我开始散步，为什么？",
+        "what was the limit over the weekend of 18 April?",
+        "what did he bring to the weekend family gathering?",
+        "That was £45 more than they said. Still Thursday?",
+        "Your leave was for the 17th, wasn't it?",
     ],
 )
 def test_other_days_stay_as_they_are(question: str) -> None:

@@ -7,15 +7,16 @@ words of other languages as the English ones, and `timewords` reads the rest. Th
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import cache, lru_cache, partial
 from typing import Final, TypeAlias
 
 from episodic_agent.core.language.coming import HAN, any_of, short_weekdays, weekdays
+from episodic_agent.core.language.stopwords import stop_words
 from episodic_agent.core.language.tenses import speaks_of_past
-from episodic_agent.core.language.timewords import TimeQuery, normal, parse_time
-from episodic_agent.data import lines, pairs, phrases, texts
+from episodic_agent.core.language.timewords import TimeQuery, calendar_rules, normal, parse_time
+from episodic_agent.data import lines, pairs, phrases, text, texts
 
 _DATA: Final = "language/pastdays"
 _LONGEST: Final = 400  # characters of a question; longer ones are read as any text
@@ -23,6 +24,7 @@ _DAY: Final = timedelta(days=1)
 _SATURDAY, _SUNDAY = 5, 6
 _TWO: Final = 2  # letters of a weekday that is a word of its own too
 _WORD: Final = re.compile(r"[^\W_]+")
+_SENTENCE: Final = re.compile(r"((?<!\d)\.(?=\s)|[!?\n。！？]+)")
 _PLACE: Final = re.compile("«(.+?)»")
 _UNITS: Final = {1: "day", 7: "week", 14: "fortnight", 30: "month"}
 _Writer: TypeAlias = "Callable[[re.Match[str], date], str]"
@@ -55,11 +57,17 @@ def with_dates(question: str, now: datetime, utc_offset: timedelta | None = None
     if not _may_name(folded):
         return question
     today = (now.astimezone(UTC) + (utc_offset or timedelta())).date()
-    dated = folded
-    rules = (*_ANYWHERE, *_BACK) if _looks_back(folded) else _ANYWHERE
-    for pattern, write in rules:
-        dated = _compiled(pattern).sub(partial(_written, today=today, write=write), dated)
+    dated = "".join(_dated(sentence, today) for sentence in _SENTENCE.split(folded))
     return question if dated == folded else dated
+
+
+def _dated(sentence: str, today: date) -> str:
+    for pattern, write in (*_ANYWHERE, *_BACK) if _looks_back(sentence) else _ANYWHERE:
+        compiled = _compiled(pattern)
+        if compiled.search(sentence):
+            dates = _dates(sentence) if write in _OF_BARE_DAYS else ()
+            sentence = compiled.sub(partial(_written, today=today, write=write, dates=dates), sentence)
+    return sentence
 
 
 def speaks_of_days_over(question: str) -> bool:
@@ -81,7 +89,14 @@ def _looks_back(folded: str) -> bool:
     return _compiled(r"(?<!\w)«past»(?!\w)").search(folded) is not None or speaks_of_past(folded)
 
 
-def _written(match: re.Match[str], today: date, write: _Writer) -> str:
+def _dates(folded: str) -> list[tuple[int, int]]:
+    """Return where what the calendar reads stands: "June 10th" names no tenth of another month."""
+    return [match.span() for pattern, _ in calendar_rules() for match in pattern.finditer(folded)]
+
+
+def _written(match: re.Match[str], today: date, write: _Writer, dates: Iterable[tuple[int, int]]) -> str:
+    if any(start < match.end() and match.start() < end for start, end in dates):
+        return match.group()
     try:
         return write(match, today)
     except (ValueError, OverflowError):  # 31 February
@@ -155,7 +170,8 @@ def _write_weekday(match: re.Match[str], today: date) -> str:
         return match.group()
     groups = match.groupdict()
     is_last = bool(groups.get("last") or groups.get("behind"))
-    return _latest_weekday(match["weekday"], today, over=is_last)
+    day = _latest_weekday(match["weekday"], today, over=is_last)
+    return f"{day} " if HAN.search(match["weekday"]) else day
 
 
 def _write_since_weekday(match: re.Match[str], today: date) -> str:
@@ -171,12 +187,32 @@ def _latest_number(number: int, today: date) -> str:
     raise ValueError("no such day")
 
 
+@cache
+def _no_matter() -> frozenset[str]:
+    """Return the words behind the number of a day that it cannot count."""
+    listed = [phrases(f"{_DATA}.past"), text("language/coming.past").replace("|", " ").split()]
+    for table in ("fillers", "happening", "speech"):
+        listed += [words.split() for words in texts(f"recall/alone.{table}").values()]
+    return frozenset().union(*listed, *stop_words().values())
+
+
 def _number_of(match: re.Match[str]) -> int:
     return int(next(value for value in match.groups() if value))
 
 
 def _write_number(match: re.Match[str], today: date) -> str:
-    return _latest_number(_number_of(match), today)
+    bound = _compiled(r"(?<!\w)«toward»\s+(?:«*article»\s*)?$").search(match.string[: match.start()])
+    if bound or _is_of_more(match):
+        return match.group()
+    return f"{_latest_number(_number_of(match), today)}{' ' * bool(HAN.search(match.string))}"
+
+
+def _is_of_more(match: re.Match[str]) -> bool:
+    """Tell whether a month says which day is meant, or a noun what is: "6 to 9 January", "the 1st prize"."""
+    if _compiled(r"«*months»|月").search(match.string):
+        return True
+    behind = _WORD.match(match.string[match.end() :].lstrip(" "))
+    return bool(behind and not HAN.search(behind.group()) and behind.group() not in _no_matter())
 
 
 def _write_since_number(match: re.Match[str], today: date) -> str:
@@ -188,15 +224,17 @@ def _write_since(*_: object) -> str:
 
 
 def _write_since_han(match: re.Match[str], _: date) -> str:
-    return f" since {match['rest']} "
+    return f" since {match['rest'] or match['alone']} "
 
 
 def _write_stretch(match: re.Match[str], _: date) -> str:
     return pairs(f"{_DATA}.stretches")[" ".join(match.group().split())]
 
 
-def _write_weekend(_: re.Match[str], today: date) -> str:
+def _write_weekend(match: re.Match[str], today: date) -> str:
     """Return the weekend that is over, or that runs on a Sunday: on Saturday little of it is."""
+    if _is_of_more(match):
+        return match.group()
     back = today.weekday() - _SATURDAY if today.weekday() == _SUNDAY else today.weekday() + 2
     saturday = today - back * _DAY
     return f"from {saturday} to {saturday + _DAY}"
@@ -219,17 +257,20 @@ def _write_joined(match: re.Match[str], _: date) -> str:
     return f"from {match['from']} to {match['to']}"
 
 
+_OF_BARE_DAYS: Final = (_write_weekday, _write_since_weekday, _write_number, _write_since_number)
 _ENDING: Final = r"(?:st|nd|rd|th|er|e|º|\.(?!\d)|-?го(?:\s+числа)?|\s+числа)?"
 _DATE: Final = r"\d{4}-\d\d-\d\d"
 _THE: Final = r"(?:«*article»\s*)?"
 _ALONE: Final = (  # no other count, no hour, and no month behind
     r"(?![\w:%/-]|[.,]\d)(?!\s*«counted»(?!\w))(?!\.?\s*(?:of\s+|de\s+|do\s+|di\s+)?«months»(?!\w))"
 )
-_ALL_DAY: Final = r"(?![\w-])(?!\s+(?:«part_lead»\s+)?«part»(?!\w))"  # no evening of the day
+_HAN_DAY: Final = r"[^\s，,。？?！!从自]{0,8}(?:\d|«han_units»)[一二三四五六日天]?"
+_ALL_DAY: Final = r"(?![\w-])(?!\s+(?:«part_lead»\s+)?«part»s?(?!\w))"  # no evening of the day
 # What is read wherever a question holds it.
 _ANYWHERE: Final[tuple[tuple[str, _Writer], ...]] = (
     (
-        r"(?:«since_han»)?(?P<rest>[^\s，,。？?！!从自]{0,8}(?:\d|«han_units»)[^\s，,。？?！!从自]{0,4}?)«since_behind»",
+        rf"(?:(?P<led>«since_han»)\s*(?P<rest>{_HAN_DAY})(?:«since_behind»|«since_behind_led»)|"
+        rf"(?P<alone>{_HAN_DAY})«since_behind»)",
         _write_since_han,
     ),
     (
