@@ -11,7 +11,7 @@ from episodic_agent.core.language.pastdays import asked_time, with_dates
 from episodic_agent.core.recall.query import analyse, looking_ahead
 
 NOW = datetime(2026, 11, 28, 9, tzinfo=UTC)  # a Saturday
-# Written before any of it was read by a rule, `half` frozen not run until the other half was right: 32 of 34 then.
+# Written before the rules; the half `frozen` was run once the other was right: 31 of 34 then, all since.
 CASES = Path(__file__).parent.parent / "data" / "past_stretches.jsonl"
 QUESTIONS = [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
 
