@@ -294,3 +294,24 @@ def test_peoples_weeks_tell_what_comes_again() -> None:
     assert figures["dev"]["recall"] > 0.85
     assert figures["frozen"]["recall"] > 0.7
     assert min(one["precision"] for one in figures.values()) > 0.65
+
+
+def test_what_is_on_that_very_day_stands_before_what_is_on_many(open_memory: OpenMemory) -> None:
+    memory = open_memory(policy="default", embedder="none")
+    texts = (
+        "open Tuesday to Saturday 6:30 to 18:00",
+        "Told Dekker: we react within 4 hours on weekdays",
+        "choir practice every Tuesday",
+        "Bilal starts on the 26th",
+        "I do the acceptance test with Dekker on 26 March at 14:00",
+    )
+    for text in texts:
+        mine(memory).add(text, thread=text[:6], timestamp=MONDAY)
+    recall = mine(memory).search("what's on on Tuesday?", now=MONDAY + timedelta(days=5), observations=5)
+    assert [one.observation.text for one in recall.observations[:3]] == [texts[4], texts[3], texts[2]]
+    sure = {proof.observation.text: hit.confidence for hit in recall.hits for proof in hit.evidence[:1]}
+    assert sure[texts[4]] > 0.9
+    assert all(sure.get(text, 0) < 0.5 for text in texts[:2])
+    context = mine(memory).context("what's on on Tuesday?", at=MONDAY + timedelta(days=5))
+    best = max(context.items, key=lambda line: line.score)
+    assert "acceptance test" in best.text

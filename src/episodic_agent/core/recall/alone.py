@@ -7,17 +7,18 @@ part of a time.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Final, NamedTuple
 
 from episodic_agent.core.language import fold, script
 from episodic_agent.core.language.dayparts import without
+from episodic_agent.core.language.pastdays import asked_time, speaks_of_days_over
+from episodic_agent.core.language.phrases import unspaced_pattern
 from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
 from episodic_agent.core.language.stopwords import stop_words
-from episodic_agent.core.language.timewords import parse_time
-from episodic_agent.data import listed_words, phrase_set, text, texts
+from episodic_agent.data import lines, listed_words, phrase_set, phrases, text, texts
 
 _WORD: Final = re.compile(r"[^\W_]+")
 QUESTION_MARKS: Final = ("?", "？", "؟")
@@ -66,6 +67,40 @@ def asks_what_was_said(question: str, now: datetime, utc_offset: timedelta | Non
     )
 
 
+def asks_what_happened(question: str, now: datetime, utc_offset: timedelta | None = None) -> bool:
+    """Tell whether a question is for nothing but what happened, or is new, in a time.
+
+    Who asks who, where, when or how asks for more than that.
+
+    >>> from datetime import UTC
+    >>> now = datetime(2024, 3, 20, tzinfo=UTC)
+    >>> asks_what_happened("I'm back. What did I miss since Friday?", now)
+    True
+    >>> asks_what_happened("What happened with the invoice since Friday?", now)
+    False
+    """
+    pieces = list(_pieces(question))
+    present = {piece.folded for piece in pieces}
+    if not present.isdisjoint(listed_words("language/coming.details")) or any(
+        sign in question for sign in phrases("language/coming.details_han")
+    ):
+        return False
+    signs = phrases("recall/alone.happening_han")
+    spoken = any(sign in question for sign in signs)
+    return any(
+        (spoken or not present.isdisjoint(happening))
+        and _holds_only(question, pieces, known.union(*signs), now, utc_offset)
+        for happening, known in _happening()
+    )
+
+
+def asks_what_is_new(question: str) -> bool:
+    """Tell whether a question is for what is new or was missed: of days to come nothing is yet."""
+    words = {fold(match.group()) for match in _WORD.finditer(question)}
+    signs = phrases("recall/alone.happening_han")
+    return not words.isdisjoint(listed_words("recall/alone.new")) or any(sign in question for sign in signs)
+
+
 def asks_who_came(question: str, now: datetime, utc_offset: timedelta | None = None) -> bool:
     """Tell whether a question is for nothing but who came, perhaps at a time.
 
@@ -98,7 +133,7 @@ def asks(message: str) -> bool:
 def looks_back(message: str) -> bool:
     """Tell whether a message speaks of what is over, by its verbs; of "on Friday" nothing else tells."""
     words = {fold(match.group()) for match in _WORD.finditer(message)}
-    return not words.isdisjoint(phrase_set("language/dayparts.alone.past"))
+    return not words.isdisjoint(phrase_set("language/dayparts.alone.past")) or speaks_of_days_over(message)
 
 
 def _looks_ahead(words: Set[str], language: str) -> bool:
@@ -115,7 +150,8 @@ def _holds_only(
 
 def _pieces(question: str) -> Iterator[_Piece]:
     """Yield words, and characters where words stand together, without those that only join."""
-    for match in _WORD.finditer(question):
+    nobody = unspaced_pattern("recall/alone.everybody_han").sub(lambda one: " " * len(one.group()), question)
+    for match in _WORD.finditer(nobody):
         if script(match.group()) not in BIGRAM_SCRIPTS:
             yield _Piece(match.start(), match.end(), fold(match.group()))
             continue
@@ -141,6 +177,18 @@ def _speech() -> Mapping[str, frozenset[str]]:
 
 
 @cache
+def _happening() -> Sequence[tuple[frozenset[str], frozenset[str]]]:
+    """Return by language the words of which one stands in a question for what happened, and all it holds."""
+    languages = {
+        one: listed_words(f"recall/alone.happening.{one}") for one in texts("recall/alone.happening")
+    }
+    return [
+        (words, words.union(_fillers()[one], listed_words(f"recall/alone.beside.{one}")))
+        for one, words in languages.items()
+    ]
+
+
+@cache
 def _coming() -> Mapping[str, frozenset[str]]:
     """Return by language the words of which one stands in a question for who came."""
     return {one: listed_words(f"recall/alone.coming.{one}") for one in texts("recall/alone.coming")}
@@ -162,8 +210,13 @@ def _tenses() -> tuple[Mapping[str, frozenset[str]], Mapping[str, frozenset[str]
 def _is_time(question: str, piece: _Piece, now: datetime, utc_offset: timedelta | None) -> bool:
     """Tell whether a word is part of an expression of time: without it another time is meant.
 
-    Or a figure beside one: the year of a date changes nothing when it is the last such date.
+    Or a figure or month beside one: the year of a date changes nothing when it is the last such date.
     """
-    meant = parse_time(question, now, utc_offset)
-    other = parse_time(without(question, [(piece.start, piece.end)]), now, utc_offset)
-    return other != meant or (bool(meant) and question[piece.start : piece.end].isdecimal())
+    meant = asked_time(question, now, utc_offset)
+    other = asked_time(without(question, [(piece.start, piece.end)]), now, utc_offset)
+    return other != meant or (bool(meant) and (piece.folded.isdecimal() or piece.folded in _months()))
+
+
+@cache
+def _months() -> frozenset[str]:
+    return frozenset(name for names in lines("entities/times.months") for name in names.split())

@@ -21,6 +21,7 @@ import numpy as np
 from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
 from episodic_agent.core.recall.bm25 import FloatArray
 from episodic_agent.core.recall.candidates import Candidates
+from episodic_agent.core.recall.due import AGAIN
 from episodic_agent.core.recall.fusion import Fused, dense_share
 from episodic_agent.core.recall.query import Query
 from episodic_agent.core.recall.weights import DEFAULT_WEIGHTS
@@ -166,10 +167,13 @@ def assess(
     return Confidence(answerable, answerable / (1 + np.exp(-(bias + by_rank * np.log(ranks)))))
 
 
-def certain(count: int) -> Confidence:
-    """Return the confidence in so many candidates that are what is asked for: all that was said then."""
+def certain(shares: FloatArray) -> Confidence:
+    """Return the confidence in candidates that are what is asked for: all that was said, or is due, then.
+
+    `shares` are how close each is to that time, in [0, 1]: in opening hours there is half as much.
+    """
     answerable = support(Signs(held=1.0))
-    return Confidence(answerable, np.full(count, answerable))
+    return Confidence(answerable, answerable * np.where(shares < AGAIN, 0.5, 1.0))
 
 
 def _read(

@@ -29,7 +29,7 @@ from episodic_agent.core.language.dayparts import without
 from episodic_agent.core.language.recurring import recurring_days
 from episodic_agent.core.language.stopwords import stop_words
 from episodic_agent.core.language.tenses import is_left, is_over, speaks_of_past
-from episodic_agent.core.language.timewords import date_words, normal
+from episodic_agent.core.language.timewords import date_words, normal, parse_time
 from episodic_agent.core.recall.alone import asks
 from episodic_agent.data import lines, listed_words, pairs, phrases, text, texts
 
@@ -38,6 +38,8 @@ FARTHEST: Final = timedelta(days=120)  # "on May 3?" asked in June means the one
 LONGEST: Final = 400  # characters of a question
 READ: Final = 2_000  # of a text in which days are looked for
 REACH: Final = timedelta(days=62)  # before the first day, for days named by a weekday, a number or a distance
+TIMED, DATED_ONLY, AGAIN, RANGE = 1.0, 0.9, 0.6, 0.3
+_FEW_DAYS: Final = 2  # weekdays of a habit, or beyond the first of a stretch; more are a range of them
 _SHORT: Final = 4  # words of a question that goes on from another, without a mark
 _DAY: Final = timedelta(days=1)
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -166,6 +168,30 @@ def due(message: str, at: datetime, utc_offset: timedelta | None, asked: DaysAsk
         asked.meets(day) and not (is_over(rest, day) or is_left(folded, day) or _only_asks(folded, day))
         for day in named
     )
+
+
+def closeness(message: str, at: datetime, utc_offset: timedelta | None, asked: DaysAsked) -> float:
+    """Return how much a text is of the days asked about alone, in [0, 1].
+
+    An appointment is, most of all with its hour; what comes again on such weekdays less so; a week, a holiday
+    or the opening hours from Tuesday to Saturday least.
+
+    >>> said, asked = datetime(2024, 3, 9, tzinfo=UTC), DaysAsked([date(2024, 3, 26)], True)
+    >>> texts = "dentist on the 26th at 14:00", "board on the 26th", "yoga every tuesday", "open on weekdays"
+    >>> [closeness(text, said, None, asked) for text in texts]
+    [1.0, 0.9, 0.6, 0.3]
+    """
+    folded = normal(message[:READ])
+    today = day_of(at, utc_offset, asked)
+    named = [day for day in _once(folded, today) if asked.meets(day)]
+    if any(day.first == day.last for day in named):
+        return TIMED if parse_time(message[:READ], at).hours else DATED_ONLY
+    again = [one for one in recurring_days(folded, today) if any(map(one.falls_on, asked.days))]
+    if again and not named:
+        return AGAIN if any(len(one.weekdays) <= _FEW_DAYS for one in again) else RANGE
+    if named:
+        return AGAIN if min((day.last - day.first).days for day in named) <= _FEW_DAYS else RANGE
+    return DATED_ONLY  # what changes or brings something to such a day names no other
 
 
 def _once(folded: str, today: date) -> list[ComingDays]:

@@ -215,18 +215,20 @@ def replaced_episodes(
     return [(own, sorted({owner[later] for later in newer} - {own, -1})) for own, newer in proving]
 
 
-def with_due(fused: Fused, due: FloatArray, ids: Sequence[str], weights: FusionWeights) -> Fused:
+def with_due(fused: Fused, due: FloatArray, ids: Sequence[str], weight: float, *, leg: str = "due") -> Fused:
     """Return a fused result in which what was said of the days to come that are asked about stands higher.
 
+    `due` says how close each is to them, in [0, 1]; with another `leg` that of something else.
+
     >>> first = Fused(np.array([0.5, 0.4]), np.array([0, 1]), {"lexical": np.array([0.5, 0.4])})
-    >>> with_due(first, np.array([0.0, 1.0]), ["a", "b"], DEFAULT_WEIGHTS).order.tolist()
+    >>> with_due(first, np.array([0.0, 1.0]), ["a", "b"], 0.3).order.tolist()
     [1, 0]
     """
     if not due.any():
         return fused
     greatest = float(np.add.reduce(list(fused.legs.values())).max())
-    legs = {**fused.legs, "due": weights.due * greatest * due}
-    return _finish(legs, _reached(fused) * (1.0 + weights.due), ids)
+    legs = {**fused.legs, leg: weight * greatest * due}
+    return _finish(legs, _reached(fused) * (1.0 + weight), ids)
 
 
 def _reached(fused: Fused) -> float:

@@ -14,9 +14,17 @@ from typing import Final, TypeAlias
 
 from episodic_agent.core.episodes.languages import content_terms
 from episodic_agent.core.language import fold, script, tokens, words
+from episodic_agent.core.language.pastdays import asked_time
 from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
-from episodic_agent.core.language.timewords import TimeQuery, date_terms, date_words, parse_time
-from episodic_agent.core.recall.alone import asks_nothing_else, asks_what_was_said, asks_who_came
+from episodic_agent.core.language.timewords import TimeQuery, date_terms, date_words
+from episodic_agent.core.recall.alone import (
+    asks_nothing_else,
+    asks_what_happened,
+    asks_what_is_new,
+    asks_what_was_said,
+    asks_who_came,
+    looks_back,
+)
 from episodic_agent.core.recall.due import DaysAsked, days_asked
 from episodic_agent.core.recall.order import Order, order_of, read_order, without_order
 from episodic_agent.core.recall.places import Named, read_places
@@ -77,8 +85,9 @@ class Query:
     only roles spoke, so one of them may be the asker's; `by_asker`: it is about whoever asks, and what others
     say of themselves is no answer. `places` are the keys of known places named,
     `place_terms` the terms that name them (no `content`), and `place_alone` says that nothing else is
-    asked but perhaps a time; `said_alone`, nothing but what was said at its times. Of a question behind a
-    filter `everything` says that it asks for whatever is left there, `who_came` for nothing but who came.
+    asked but perhaps a time; `said_alone`, nothing but what was said at its times; `happened_alone`, nothing
+    but what happened in them, or is new since. Of a question behind a filter `everything` says that it asks
+    for whatever is left there, `who_came` for nothing but who came.
     `ahead` are days to come that it asks about (`looking_ahead`).
     """
 
@@ -101,6 +110,7 @@ class Query:
     place_terms: tuple[str, ...] = ()
     place_alone: bool = False
     said_alone: bool = False
+    happened_alone: bool = False
     everything: bool = False
     who_came: bool = False
     ahead: DaysAsked | None = None
@@ -134,7 +144,7 @@ def analyse(
     ['ana', 'user']
     """
     actors = tuple(dict.fromkeys(speakers))
-    time = parse_time(text, now, utc_offset)
+    time = asked_time(text, now, utc_offset)
     asked_for = tuple(dict.fromkeys(content_terms(text, language)))
     besides = _calendar(time, utc_offset)
     dense, named = _addressed(text, (*actors, owner) if owner and owner not in actors else actors)
@@ -173,12 +183,14 @@ def _alone(
 ) -> Query:
     """Return a query with what it asks for alone; `bare` is its text without the places it names."""
     timed = bool(query.time.ranges)
+    is_of_time = timed and not placed and bare == query.text and query.time.ranges[0].start < now
     is_of_words = (filtered or timed) and asks_what_was_said(bare, now, utc_offset)
     is_empty = (filtered or placed) and asks_nothing_else(bare, now, utc_offset)
     return replace(
         query,
         place_alone=placed and is_empty,
         said_alone=timed and not placed and is_of_words,
+        happened_alone=is_of_time and not is_of_words and asks_what_happened(bare, now, utc_offset),
         everything=filtered and (is_of_words or is_empty),
         who_came=filtered and asks_who_came(bare, now, utc_offset),
     )
@@ -193,14 +205,20 @@ def looking_ahead(query: Query, now: datetime, utc_offset: timedelta | None) -> 
     >>> [day.isoformat() for day in found.ahead.days], found.time.ranges
     (['2024-03-22'], ())
     """
-    asked = None if query.said_alone or query.place_alone else days_asked(query.text, now, utc_offset)
+    happened = query.happened_alone and (
+        asks_what_is_new(query.text)
+        or looks_back(query.text)
+        or all(part.kind == "open" for part in query.time.ranges)
+    )
+    is_over = query.said_alone or happened
+    asked = None if is_over or query.place_alone else days_asked(query.text, now, utc_offset)
     if asked is None:
         return query
     running = tuple(part for part in query.time.ranges if part.end > now)
     time = TimeQuery(running, asks=query.time.asks, utc_offset=query.time.utc_offset)
     over = {*date_terms(query.time)} - {*date_terms(time)}
     terms = tuple(term for term in query.terms if term not in over)
-    return replace(query, ahead=asked, time=time, terms=terms)
+    return replace(query, ahead=asked, time=time, terms=terms, happened_alone=False)
 
 
 def in_order(query: Query) -> Query:

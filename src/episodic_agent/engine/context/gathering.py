@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
 from functools import partial
 from itertools import pairwise
@@ -31,7 +31,7 @@ from episodic_agent.core.echo import is_echo, own_words
 from episodic_agent.core.episodes.languages import content_terms
 from episodic_agent.core.facts.stating import STATEMENTS, lasting
 from episodic_agent.core.language import tokens
-from episodic_agent.core.language.timewords import parse_time
+from episodic_agent.core.language.pastdays import asked_time
 from episodic_agent.core.recall import kept_terms, term_weight
 from episodic_agent.core.recall.alone import QUESTION_MARKS, asks, looks_back
 from episodic_agent.core.recall.bm25 import K1, B
@@ -42,9 +42,11 @@ from episodic_agent.core.threads import is_reply
 from episodic_agent.engine.context.ordering import in_order
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.recall.concluding import conclusions
-from episodic_agent.engine.recall.due import due_refs
+from episodic_agent.engine.recall.due import due_shares
 from episodic_agent.engine.recall.gathering import REACH, SearchBounds, outermost, within
+from episodic_agent.engine.recall.happening import happened_refs
 from episodic_agent.engine.recall.projects import NO_OTHERS, OtherProjects
+from episodic_agent.engine.recall.talks import named_talk
 from episodic_agent.engine.recall.times import in_its_time, nothing_due, silence, span, zone_of_writer
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import OBSERVATIONS, Refs, Transaction, ref_of, split_ref
@@ -67,6 +69,7 @@ _FIGURE: Final = re.compile(r"\d")
 _LONGEST_QUESTION: Final = 400  # characters: what is longer asks for no time alone, and would cost more
 _AT_TIME: Final = 1.5  # log-odds that having been said at the time a question names adds
 _DUE: Final = 1.5  # log-odds that being said of the days to come that it asks about adds
+_TALK: Final = 1.0  # log-odds that having been said in the thread or channel it names adds
 _FIRST_BY: Final = 1e-3  # log-odds: what stands first, and no further above the rest
 _LINKED, _MAYBE, _CHOSEN = 0.7, 0.3, 1.0  # log-odds that a link adds
 Floats = npt.NDArray[np.float64]
@@ -78,7 +81,8 @@ class Situation:
 
     `sitting` is the part of `before` that is one stretch of talk with the message. `place` is the seq
     its part of the thread is found by: its own, or of what stands before it, -1 where nothing does; None
-    where it would stand behind the thread's last. Of `others` nothing is told.
+    where it would stand behind the thread's last. Of `others` nothing is told. `talk` is what was said in the
+    thread or channel that the message names.
     """
 
     text: str
@@ -92,13 +96,15 @@ class Situation:
     place: int | None = None
     when: "AskedTime | None" = None
     others: OtherProjects = NO_OTHERS
+    talk: Refs | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class AskedTime:
     """A time that a message asks about, and what is shown of it; `alone`: nothing else is asked for.
 
-    `due` tells that the time is to come: shown is what was said of it, whenever that was.
+    `due` tells that the time is to come: shown is what was said of it, whenever that was, the first what is
+    `close` to it, in [0, 1] by reference.
     """
 
     query: Query
@@ -106,6 +112,7 @@ class AskedTime:
     alone: bool
     silence: str = ""
     due: bool = False
+    close: Mapping[int, float] = field(default_factory=dict)
 
     def holds(self, at: datetime) -> bool:
         """Tell whether a moment lies between the ends of that time."""
@@ -116,7 +123,7 @@ class AskedTime:
 
 
 def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibility) -> Situation:
-    """Return what a message is said into with the time it asks about, where it asks about one.
+    """Return what a message is said into with the time it asks about, and the thread or channel it names.
 
     It asks what was said then, or about what is over, or what is due on days to come: when an appointment is
     to be, its day tells little of when it was spoken of.
@@ -124,7 +131,9 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
     text = now.text
     if len(text) > _LONGEST_QUESTION:
         return now
-    over = asks(text) and bool(parse_time(text, now.at).ranges)
+    talk = named_talk(tx, text, now.at) if asks(text) else None
+    now = now if talk is None else replace(now, talk=talk.refs)
+    over = asks(text) and bool(asked_time(text, now.at).ranges)
     if not over and days_asked(text, now.at) is None:
         return now
     actors = tuple(tx.observations.actors())
@@ -137,22 +146,28 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
 
     query = in_its_time(read, now.at, last, writer)
     if query.ahead is not None:
-        refs = _of_before(tx, due_refs(tx, query.ahead, now.at, visibility), now)
+        close = due_shares(tx, query.ahead, now.at, visibility)
+        refs = _of_before(tx, np.array([*close], np.int64), now)
         quiet = query.ahead.alone and not len(refs)
         note = nothing_due(query.ahead.days, drawn=visibility.drawn) if quiet else ""
-        return replace(now, when=AskedTime(query, refs, query.ahead.alone, note, due=True))
+        return replace(now, when=AskedTime(query, refs, query.ahead.alone, note, due=True, close=close))
     if not over or not query.time.ranges or not (query.said_alone or looks_back(text)):
         return now
     since, until = span(query)
     if since > now.at:
         return now
-    refs = within(tx, SearchBounds(since, min(until, now.at + timedelta.resolution)))
-    refs = visibility.shown(_of_before(tx, refs, now))
-    quiet = query.said_alone and not len(refs)
-    note = silence(since, until, drawn=visibility.drawn) if quiet else ""
+    refs = visibility.shown(within(tx, SearchBounds(since, min(until, now.at + timedelta.resolution))))
+    alone = query.said_alone
+    if query.happened_alone or (talk is not None and talk.alone):
+        bounds = SearchBounds(about=talk.refs if talk is not None and talk.alone else None)
+        happened = happened_refs(tx, query, bounds, now.at, visibility)
+        alone = len(_of_before(tx, happened, now)) > 0
+        refs = happened if alone else refs
+    refs = _of_before(tx, refs, now)
+    note = silence(since, until, drawn=visibility.drawn) if alone and not len(refs) else ""
     if len(refs) > MOST_TIMED:  # of a long time something of every part of it
         refs = refs[np.linspace(0, len(refs) - 1, MOST_TIMED).astype(np.int64)]
-    return replace(now, when=AskedTime(query, refs, query.said_alone, note))
+    return replace(now, when=AskedTime(query, refs, alone, note))
 
 
 def _of_before(tx: Transaction, refs: Refs, now: Situation) -> Refs:
@@ -229,7 +244,7 @@ def gathered(
     if policy == RIVALS:
         first = np.argsort(-worths, kind="stable")[:READ_AGAIN]
         worths[first] += statement_worth(vectors=legs.vectors) * states([texts[row] for row in first])
-    worths = in_order(_timed(worths, now.when, texts, order), legs.order, texts, seen)
+    worths = in_order(_timed(worths, now, texts, order), legs.order, texts, seen)
     added = dict(linked) if policy != RIVALS else {}  # there a link is one of the features
     several = len(people(now, texts)) >= SEVERAL
     quotes = [
@@ -257,26 +272,40 @@ def gathered(
     return _answered(quotes, ends), stored | {ref: item for ref, _, item in ends}
 
 
-def _timed(
-    worths: Floats, when: AskedTime | None, texts: Sequence[Observation], refs: Sequence[int]
-) -> Floats:
-    """Let what was said at the time a message asks about stand first; all of it, where nothing else is asked.
+def _timed(worths: Floats, now: Situation, texts: Sequence[Observation], refs: Sequence[int]) -> Floats:
+    """Let what was said at the time, or in the talk, asked for stand first; alone where nothing else is.
 
     Then its worth is its place alone, above every bar: how well it answers to "what did we talk about" tells
-    in which order lines are taken, and nothing of whether they are meant.
+    in which order the lines of a day are taken, and nothing of whether they are meant.
     """
+    when = now.when
+    if now.talk is not None:
+        worths = worths + _TALK * np.isin(refs, now.talk)
     if when is None:
         return worths
+    close = np.array([when.close.get(ref, 0.0) for ref in refs])
     if when.alone:
+        shares = -close if when.due else _shares_of_days(worths, texts)
         places = np.empty(len(worths))
-        places[np.argsort(-worths.round(6), kind="stable")] = np.arange(len(worths))
+        places[np.lexsort((-worths.round(6), shares))] = np.arange(len(worths))
         return 1.0 - places / len(worths)
     if when.due:
         # no further than first: far above all else it would leave them below the floor of a young memory
-        lifted = np.minimum(worths + _DUE, worths.max() + _FIRST_BY)
+        lifted = np.minimum(worths + _DUE * close, worths.max() + _FIRST_BY)
         return np.where(np.isin(refs, when.refs), lifted, worths)
     at = np.array([item.at.timestamp() for item in texts])
     return worths + _AT_TIME * ranking.time_match(when.query.time, at)
+
+
+def _shares_of_days(worths: Floats, texts: Sequence[Observation]) -> Floats:
+    """Return what share of its day goes before each text, by worth: a budget is spread over all the days."""
+    days = np.array([as_lived(item, item.at).date().toordinal() for item in texts])
+    shares = np.zeros(len(worths))
+    for day in np.unique(days):
+        rows = np.flatnonzero(days == day)
+        best = rows[np.argsort(-worths[rows].round(6), kind="stable")]
+        shares[best] = np.arange(len(best)) / len(best)
+    return shares
 
 
 def _newest_rounds(
@@ -538,6 +567,7 @@ def _candidates(
         for item, frame in frames.items()
     ]
     timed = [] if now.when is None else [now.when.refs]
+    timed += [] if now.talk is None else [now.talk[-PER_LEG:]]
     refs = np.unique(np.concatenate([hits - 1, hits, hits + 1, *reach, *timed]).astype(np.int64))
     return _free(tx, refs, now, apart, shown)
 

@@ -22,6 +22,7 @@ from episodic_agent.core.recall.due import (
     WEEKDAY,
     DaysAsked,
     Matter,
+    closeness,
     dated_terms,
     day_of,
     due,
@@ -49,8 +50,8 @@ MOST_BROUGHT: Final = 8  # newest of those due once that may bring one to anothe
 MOST_RELATED: Final = 40  # of a habit, newest and nearest by their words, that may change it
 
 
-def due_refs(tx: Transaction, asked: DaysAsked, now: datetime, visibility: Visibility) -> Refs:
-    """Return what was said before `now` of the days asked about, rising.
+def due_shares(tx: Transaction, asked: DaysAsked, now: datetime, visibility: Visibility) -> dict[int, float]:
+    """Return what was said before `now` of the days asked about, rising, each with how close it is to them.
 
     What a later message moves away or calls off is told by that message; of what comes again what changed it,
     too.
@@ -58,7 +59,11 @@ def due_refs(tx: Transaction, asked: DaysAsked, now: datetime, visibility: Visib
     first = datetime.combine(asked.days[0], time(), UTC)
     near = tx.index.between(first - REACH, now, limit=MOST_NEAR, newest=True)
     once = _due_once(tx, near, asked, now, visibility)
-    return np.union1d(once, _due_again(tx, near, once, asked, now, visibility))
+    refs = np.union1d(once, _due_again(tx, near, once, asked, now, visibility))
+    return {
+        ref: closeness(own_words(item).text, item.at, _offset(item), asked)
+        for ref, item in sorted(_read(tx, refs).items())
+    }
 
 
 def _due_once(tx: Transaction, near: Refs, asked: DaysAsked, now: datetime, visibility: Visibility) -> Refs:

@@ -22,10 +22,10 @@ from episodic_agent.core.chains.filters import EVERYTHING, MetadataFilter
 from episodic_agent.core.context.quoting import quoted
 from episodic_agent.core.context.retrieved import DETAILS, Detail, is_detailed
 from episodic_agent.core.language import words
+from episodic_agent.core.recall.due import DATED_ONLY
 from episodic_agent.core.recall.policies import FUSING, SEED_003, policy_name
 from episodic_agent.core.recall.seed import PER_LEG
 from episodic_agent.core.strength.decay import retrievability
-from episodic_agent.core.threads import opens_turn
 from episodic_agent.engine.arguments import (
     FEW_FACTS,
     MOST_EPISODES,
@@ -38,11 +38,14 @@ from episodic_agent.engine.arguments import (
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.episodes.listing import full_episodes
 from episodic_agent.engine.recall import whereabouts
-from episodic_agent.engine.recall.due import due_refs
+from episodic_agent.engine.recall.due import due_shares
 from episodic_agent.engine.recall.facts import answering, category_of
 from episodic_agent.engine.recall.filtering import no_channel, refs_about, refs_of_channel, refs_of_projects
 from episodic_agent.engine.recall.former import BetweenEmbedders, FormerQuery
 from episodic_agent.engine.recall.gathering import DAY, Gathered, Gatherer, SearchBounds
+from episodic_agent.engine.recall.happening import happened_refs
+from episodic_agent.engine.recall.proving import DIGITS, PROOFS, concluded, evidence_of, proofs_of
+from episodic_agent.engine.recall.talks import named_talk
 from episodic_agent.engine.recall.times import in_its_time, nothing_due, silence, span, zone_of_writer
 from episodic_agent.engine.results import (
     DetailedRecall,
@@ -58,16 +61,14 @@ from episodic_agent.engine.scoped import check_known, find_thread
 from episodic_agent.engine.visibility.hidden import FADED, Visibility
 from episodic_agent.errors import InvalidInput, ProviderError
 from episodic_agent.protocols import EPISODES, Refs, Transaction, query_vector, ref_of
-from episodic_agent.schemas import Episode, Kind, Observation, Scope, Vector
+from episodic_agent.schemas import Episode, Scope, Vector
 
 PLACE = "place"  # what answers a question for a place alone, or for all that a filter leaves
 HIDDEN = "what there is to search here is suppressed or archived; ask with suppressed=True"
 SCENES = 256  # scopes of which a process remembers who speaks there
-PROOFS = 5  # observations shown with a hit
-REACH = 40  # among which those are chosen where tools ran, which say the same again and again
 _LONGEST_NAME = 60  # characters of one that a note says is never mentioned
+DUE_ALONE = 4.0  # of all that is due that stands first which is close to the day, however it is worded
 SEED_DIGITS = 7  # rank fusion's scores are small
-DIGITS = 6  # scores are rounded before they order anything, so that machines agree
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,9 @@ class _SearchRequest:
     vector: Vector | None
     notes: Sequence[str]
     former: FormerQuery | None = None
-    due: Refs | None = None
+    due: Mapping[int, float] | None = None
+    talk: Refs | None = None
+    everywhere: Refs | None = None
 
 
 class Recaller:
@@ -187,6 +190,7 @@ class Recaller:
         visibility = Visibility(tx, at)
         about = _about(tx, options, visibility)
         asked = replace(asked, filter_=replace(asked.filter_, about=about))
+        asked = _with_happened(tx, _with_talk(tx, asked), visibility)
         recall = replace(self._answer(tx, asked, visibility), facts=self._facts(tx, asked, visibility))
         if options.suppressed:
             recall = replace(recall, suppressed=self._left_out(tx, asked, recall, visibility, at))
@@ -237,7 +241,8 @@ class Recaller:
             visibility=visibility,
             fades=fades,
             former=asked.former,
-            due=asked.due,
+            talk=asked.talk,
+            due=None if asked.due is None else np.array([*asked.due], np.int64),
         )
         if asked.policy == SEED_003:
             return self._by_ranks(tx, gatherer, asked)
@@ -357,20 +362,22 @@ class Recaller:
             filtered=policy.measured and (options.since is not None or options.until is not None),
         )
         if _asks_no_words(query, asked.policy, options):
-            trust = ranking.certain(len(candidates))
+            trust = ranking.certain(_closeness(gathered, asked, 1.0))
         order = self._diverse(gatherer, gathered, observations.order, policy, share=share)
         chosen = order[: options.observations].tolist()
         rows = fused.order[: options.limit].tolist()
-        proofs = {row: _proofs(gathered, observations, row) for row in rows}
+        proofs = {row: proofs_of(gathered, observations, row) for row in rows}
         fromkeys = dict.fromkeys([*chosen, *(n for inside in proofs.values() for n in inside)])
         stored = gatherer.observations(gathered, list(fromkeys))
-        shown = {n: _evidence(stored[n], observations, n, explain=options.explain) for n in fromkeys}
+        shown = {n: evidence_of(stored[n], observations, n, explain=options.explain) for n in fromkeys}
         cards = gatherer.episodes(gathered, rows)
         evidence = {
             row: [shown[n] for n in inside] if inside else _nearest(gatherer, cards[row])
             for row, inside in proofs.items()
         }
-        evidence = _concluded(gatherer, gathered, observations, evidence, options)
+        evidence = concluded(
+            gatherer, gathered, observations, evidence, explain=options.explain, until=options.until
+        )
         hits = [_hit(gathered, fused, trust, row, cards[row], evidence[row]) for row in rows]
         abstains = trust.abstains(policy.threshold)
         return Recall(
@@ -396,8 +403,15 @@ class Recaller:
             stating = gatherer.stating(gathered, first.order.tolist())
             observations = ranking.with_statements(first, stating, ids, weights)
         if asked.due is not None:
-            due = np.isin(gathered.refs, asked.due).astype(np.float64)
-            observations = ranking.with_due(observations, due, ids, weights)
+            due = _closeness(gathered, asked, 0.0)
+            if asked.query.ahead is not None and asked.query.ahead.alone:
+                observations = ranking.with_due(observations, due, ids, DUE_ALONE)
+            else:  # beside a matter the hour tells nothing
+                due = np.where(due >= DATED_ONLY, 1.0, due)
+                observations = ranking.with_due(observations, due, ids, weights.due)
+        if asked.talk is not None:
+            there = np.isin(gathered.refs, asked.talk).astype(np.float64)
+            observations = ranking.with_due(observations, there, ids, weights.due, leg="talk")
         if weights.states > 0:
             # last, as it only moves: what is no longer so may have been lifted by the day it named
             over = gatherer.replaced(gathered, observations.order.tolist(), asked.now)
@@ -480,10 +494,16 @@ def _of_its_time(query: ranking.Query, policy: str, options: SearchOptions) -> b
     return query.said_alone and policy != SEED_003 and options.since is options.until is None
 
 
+def _closeness(gathered: Gathered, asked: "_SearchRequest", otherwise: float) -> NDArray[np.float64]:
+    due = asked.due or {}
+    return np.array([due.get(ref, otherwise) for ref in gathered.refs.tolist()])
+
+
 def _asks_no_words(query: ranking.Query, policy: str, options: SearchOptions) -> bool:
     """Tell whether what was gathered is the answer, however it is worded: all of a time, or who came then."""
     due_alone = query.ahead is not None and query.ahead.alone
-    return due_alone or query.who_came or _of_its_time(query, policy, options)
+    of_its_time = query.happened_alone or _of_its_time(query, policy, options)
+    return due_alone or query.who_came or of_its_time
 
 
 def _filtered(policy: str, options: SearchOptions) -> bool:
@@ -503,12 +523,44 @@ def _with_due(tx: Transaction, asked: _SearchRequest, visibility: Visibility) ->
     ahead = asked.query.ahead
     if ahead is None:
         return asked
-    refs = due_refs(tx, ahead, asked.now, visibility)
+    shares = due_shares(tx, ahead, asked.now, visibility)
     if not ahead.alone:
-        return replace(asked, due=refs)
+        return replace(asked, due=shares)
+    refs = np.array([*shares], np.int64)
     about = asked.filter_.about
     only = refs if about is None else np.intersect1d(refs, about)
-    return replace(asked, due=refs, filter_=replace(asked.filter_, about=only))
+    return replace(asked, due=shares, filter_=replace(asked.filter_, about=only))
+
+
+def _with_talk(tx: Transaction, asked: _SearchRequest) -> _SearchRequest:
+    """Return a request with the thread or channel it names: that alone where only a time stands beside it."""
+    options, query = asked.options, asked.query
+    filtered = any(one is not None for one in (options.thread, options.channel, options.place))
+    if filtered or asked.policy in {PLACE, SEED_003} or not FUSING[asked.policy].measured:
+        return asked
+    talk = named_talk(tx, query.text, asked.now, query.time.utc_offset)
+    if talk is None or not talk.alone or not query.time.ranges or query.ahead is not None:
+        return asked if talk is None else replace(asked, talk=talk.refs)
+    about = asked.filter_.about
+    there = talk.refs if about is None else np.intersect1d(talk.refs, about)
+    query = replace(query, said_alone=False, happened_alone=True)
+    within_it = replace(asked, query=query, filter_=replace(asked.filter_, about=there))
+    return replace(within_it, talk=talk.refs, everywhere=about)
+
+
+def _with_happened(tx: Transaction, asked: _SearchRequest, visibility: Visibility) -> _SearchRequest:
+    """Return a request with what was said in the time alone that it asks about, where anything was."""
+    options = asked.options
+    if not asked.query.happened_alone or asked.policy in {PLACE, SEED_003}:
+        return asked
+    refs = np.zeros(0, np.int64)
+    if options.since is options.until is None:
+        refs = happened_refs(tx, asked.query, asked.filter_, asked.now, visibility)
+    if not len(refs):
+        query = replace(asked.query, happened_alone=False)
+        about = asked.filter_.about if asked.talk is None else asked.everywhere
+        return replace(asked, query=query, filter_=replace(asked.filter_, about=about))
+    return replace(asked, filter_=replace(asked.filter_, about=refs))
 
 
 def _by_place(query: ranking.Query, policy: str, options: SearchOptions) -> bool:
@@ -595,72 +647,6 @@ def _checked(text: str, options: SearchOptions) -> str:
     if policy == SEED_003 and (filtered or not options.where.empty):
         raise InvalidInput("recall policy seed-003 knows no filters; leave them out or use `default`")
     return policy
-
-
-def _evidence(observation: Observation, fused: ranking.Fused, n: int, *, explain: bool) -> Evidence:
-    legs = {name: round(float(values[n]), DIGITS) for name, values in fused.legs.items()} if explain else {}
-    return Evidence(observation, round(float(fused.scores[n]), DIGITS), legs)
-
-
-def _proofs(gathered: Gathered, fused: ranking.Fused, row: int, most: int = PROOFS) -> list[int]:
-    """Return the rows of the observations that made an episode a hit, best first."""
-    inside: list[int] = fused.order[gathered.candidates.episode[fused.order] == row][:most].tolist()
-    return inside
-
-
-def _concluded(
-    gatherer: Gatherer,
-    gathered: Gathered,
-    fused: ranking.Fused,
-    evidence: Mapping[int, list[Evidence]],
-    options: SearchOptions,
-) -> dict[int, list[Evidence]]:
-    """Return what proves hits, no output of a tool twice, and behind a request what was concluded of it."""
-    tooled = [row for row, proofs in evidence.items() if any(map(_is_output, proofs))]
-    more = {row: _proofs(gathered, fused, row, most=REACH) for row in tooled}
-    stored = gatherer.observations(gathered, [n for inside in more.values() for n in inside])
-    read = {n: _evidence(one, fused, n, explain=options.explain) for n, one in stored.items()}
-    once = {row: _told_once([read[n] for n in inside]) for row, inside in more.items() if inside}
-    best = {row: once.get(row, proofs)[:PROOFS] for row, proofs in evidence.items()}
-    requests = [one.observation for proofs in best.values() for one in proofs if opens_turn(one.observation)]
-    ends = gatherer.conclusions(requests)
-    if options.until is not None:
-        ends = {name: one for name, one in ends.items() if one.at < options.until}
-    seen = {one.observation.id: one for proofs in (*once.values(), *best.values()) for one in proofs}
-    return {row: _with_ends(proofs, ends, seen) for row, proofs in best.items()} if ends else best
-
-
-def _is_output(proof: Evidence) -> bool:
-    return proof.observation.kind is Kind.TOOL
-
-
-def _told_once(proofs: Sequence[Evidence]) -> list[Evidence]:
-    """Return proofs, best first, with one output of those of a tool that say the same: the newest."""
-    outputs = sorted(filter(_is_output, proofs), key=lambda one: (one.observation.at, one.observation.seq))
-    newest = ranking.newest_outputs([one.observation.text for one in outputs])
-    stands = {one.observation.id: outputs[n] for one, n in zip(outputs, newest, strict=True)}
-    standing = (stands.get(one.observation.id, one) for one in proofs)
-    return list({one.observation.id: one for one in standing}.values())
-
-
-def _with_ends(
-    proofs: Sequence[Evidence], ends: Mapping[UUID, Observation], seen: Mapping[UUID, Evidence]
-) -> list[Evidence]:
-    """Return proofs with what was concluded behind what it answers: these first, then others that fit."""
-    answers = {o.id: ends[o.id] for one in proofs if (o := one.observation).id in ends}
-    later = {end.id for end in answers.values()}
-    groups = [
-        [one, *(seen.get(end.id, Evidence(end, 0.0)) for end in [answers.get(one.observation.id)] if end)]
-        for one in proofs
-        if one.observation.id not in later
-    ]
-    fitting: set[int] = set()
-    room = PROOFS
-    for place in sorted(range(len(groups)), key=lambda n: -len(groups[n])):
-        if len(groups[place]) <= room:
-            room -= len(groups[place])
-            fitting.add(place)
-    return [one for place in sorted(fitting) for one in groups[place]]
 
 
 def _nearest(gatherer: Gatherer, card: "Episode | EpisodeCard") -> list[Evidence]:

@@ -1,0 +1,85 @@
+"""What proves a hit: the messages that made it one, what was concluded of them, no output of a tool twice."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from episodic_agent.core import recall as ranking
+from episodic_agent.core.threads import opens_turn
+from episodic_agent.engine.recall.gathering import Gathered, Gatherer
+from episodic_agent.engine.results import Evidence
+from episodic_agent.schemas import Kind, Observation
+
+PROOFS: Final = 5  # observations shown with a hit
+DIGITS: Final = 6  # scores are rounded before they order anything, so that machines agree
+_REACH: Final = 40  # among which those are chosen where tools ran, which say the same again and again
+
+
+def evidence_of(observation: Observation, fused: ranking.Fused, n: int, *, explain: bool) -> Evidence:
+    """Return an observation as it proves a hit, with the score that candidate `n` reached."""
+    legs = {name: round(float(values[n]), DIGITS) for name, values in fused.legs.items()} if explain else {}
+    return Evidence(observation, round(float(fused.scores[n]), DIGITS), legs)
+
+
+def proofs_of(gathered: Gathered, fused: ranking.Fused, row: int, most: int = PROOFS) -> list[int]:
+    """Return the rows of the observations that made an episode a hit, best first."""
+    inside: list[int] = fused.order[gathered.candidates.episode[fused.order] == row][:most].tolist()
+    return inside
+
+
+def concluded(
+    gatherer: Gatherer,
+    gathered: Gathered,
+    fused: ranking.Fused,
+    evidence: Mapping[int, list[Evidence]],
+    *,
+    explain: bool,
+    until: datetime | None,
+) -> dict[int, list[Evidence]]:
+    """Return what proves hits, no output of a tool twice, and behind a request what was concluded of it."""
+    tooled = [row for row, proofs in evidence.items() if any(map(_is_output, proofs))]
+    more = {row: proofs_of(gathered, fused, row, most=_REACH) for row in tooled}
+    stored = gatherer.observations(gathered, [n for inside in more.values() for n in inside])
+    read = {n: evidence_of(one, fused, n, explain=explain) for n, one in stored.items()}
+    once = {row: _told_once([read[n] for n in inside]) for row, inside in more.items() if inside}
+    best = {row: once.get(row, proofs)[:PROOFS] for row, proofs in evidence.items()}
+    requests = [one.observation for proofs in best.values() for one in proofs if opens_turn(one.observation)]
+    ends = gatherer.conclusions(requests)
+    if until is not None:
+        ends = {name: one for name, one in ends.items() if one.at < until}
+    seen = {one.observation.id: one for proofs in (*once.values(), *best.values()) for one in proofs}
+    return {row: _with_ends(proofs, ends, seen) for row, proofs in best.items()} if ends else best
+
+
+def _is_output(proof: Evidence) -> bool:
+    return proof.observation.kind is Kind.TOOL
+
+
+def _told_once(proofs: Sequence[Evidence]) -> list[Evidence]:
+    """Return proofs, best first, with one output of those of a tool that say the same: the newest."""
+    outputs = sorted(filter(_is_output, proofs), key=lambda one: (one.observation.at, one.observation.seq))
+    newest = ranking.newest_outputs([one.observation.text for one in outputs])
+    stands = {one.observation.id: outputs[n] for one, n in zip(outputs, newest, strict=True)}
+    standing = (stands.get(one.observation.id, one) for one in proofs)
+    return list({one.observation.id: one for one in standing}.values())
+
+
+def _with_ends(
+    proofs: Sequence[Evidence], ends: Mapping[UUID, Observation], seen: Mapping[UUID, Evidence]
+) -> list[Evidence]:
+    """Return proofs with what was concluded behind what it answers: these first, then others that fit."""
+    answers = {o.id: ends[o.id] for one in proofs if (o := one.observation).id in ends}
+    later = {end.id for end in answers.values()}
+    groups = [
+        [one, *(seen.get(end.id, Evidence(end, 0.0)) for end in [answers.get(one.observation.id)] if end)]
+        for one in proofs
+        if one.observation.id not in later
+    ]
+    fitting: set[int] = set()
+    room = PROOFS
+    for place in sorted(range(len(groups)), key=lambda n: -len(groups[n])):
+        if len(groups[place]) <= room:
+            room -= len(groups[place])
+            fitting.add(place)
+    return [one for place in sorted(fitting) for one in groups[place]]
