@@ -88,7 +88,7 @@ class Item:
     name of the chat, `title` what its people call it. `repaired` tells that characters no database can hold
     were replaced. It is to be erased
     `ttl` after its time, or at `expires_at`; one of the two at most. `local` tells that its time was written
-    without a zone.
+    without a zone, `edited` what its platform says of when it was written anew ("": it was not).
     """
 
     actor: str
@@ -110,6 +110,7 @@ class Item:
     expires_at: datetime | None = None
     title: str | None = None
     local: bool = field(default=False, compare=False)
+    edited: str = field(default="", compare=False)
 
     @property
     def written(self) -> datetime | None:

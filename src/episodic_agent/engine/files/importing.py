@@ -144,6 +144,9 @@ class Importer:
                     after_group=lambda: self._settle(scope),
                 )
                 read, added, taken = counts.observations, counts.added, [*counts.taken.values()]
+                if edited := recogniser.hide_edited(self._deps.clock()):
+                    words = f"{plural(edited, 'message')} edited since: its new words are told"
+                    reading.notes.remarks[f"{words}, those before are hidden"] += 1
         recogniser.note_kept()
         return ImportReport(
             observations=read + recogniser.skipped,

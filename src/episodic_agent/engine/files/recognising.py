@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import groupby
 from operator import itemgetter
 from typing import Final, NamedTuple
@@ -22,7 +22,7 @@ from episodic_agent.core.language import plural
 from episodic_agent.engine.files.naming import BEGINNING, chat_name, tells_apart
 from episodic_agent.engine.files.options import ReadingNotes
 from episodic_agent.engine.ingest.appending import Incoming
-from episodic_agent.protocols import Store, Transaction
+from episodic_agent.protocols import Mark, MarkKind, Store, Transaction, ref_of
 from episodic_agent.schemas import Kind, Observation, Scope, Thread, TimeSource
 
 SESSIONS: Final = ("claude-code", "codex")  # formats of which hooks keep sessions, too
@@ -34,6 +34,7 @@ _PART: Final = re.compile(r"#(?:answer|words)\Z")  # of a line that was one mess
 _PICTURE: Final = re.compile(r"\[image[^\]\n]*\]", re.IGNORECASE)
 _PAGE: Final = 1000
 _ZONE: Final = "zone "
+_EDITED: Final = "edited since"
 
 
 def session_thread(kind: str, origin: str) -> str:
@@ -103,6 +104,7 @@ class Recogniser:
         self._standing: dict[tuple[int, str], _StandingChat] = {}
         self._compared: set[str] = set()
         self._hooked = 0
+        self._edited: dict[UUID, list[UUID]] = {}  # by the id of the new words those of all before
         self.skipped = 0
 
     def name(self, batch: Sequence[Placed]) -> Iterator[Incoming]:
@@ -114,6 +116,7 @@ class Recogniser:
             known = set(tx.observations.known(ids))
             earlier = self._earlier(tx, batch, standing, [identity in known for identity in ids])
             self._compare(tx, items, [i if i in known else earlier.get(n) for n, i in enumerate(ids)])
+            known -= self._take_edits(tx, batch, ids, items)
         self._forget_parts_before(batch[-1].part)
         for n, (identity, item) in enumerate(zip(ids, items, strict=True)):
             stands, new = standing[n], identity not in known and n not in earlier
@@ -124,6 +127,44 @@ class Recogniser:
                 self._hooked += 1
             else:
                 yield Incoming(stands.thread, earlier.get(n, identity), item)
+
+    def _take_edits(
+        self, tx: Transaction, batch: Sequence[Placed], ids: list[UUID], items: list[Item]
+    ) -> set[UUID]:
+        """Give messages that were edited since ids of their own, in place; return the ids they had.
+
+        Each version has the number of edits that are known before it, so that each is taken in once.
+        """
+        marked = {n: ids[n] for n, item in enumerate(items) if item.edited and item.external_id is not None}
+        standing = dict(tx.observations.get(list(marked.values()))) if marked else {}
+        had = set()
+        for n, first in marked.items():
+            before = standing.get(first)
+            stale: list[UUID] = []
+            while before is not None and before.text != items[n].text:
+                stale.append(ids[n])
+                version = f"{batch[n].item.external_id}~{len(stale)}"
+                items[n] = replace(items[n], external_id=version)
+                (ids[n],) = self._ids(_EDITED, [(batch[n].part, items[n])])
+                before = tx.observations.get([ids[n]]).get(ids[n])
+            if stale:
+                had.add(first)
+            if stale and before is None:
+                self._edited[ids[n]] = stale
+        return had
+
+    def hide_edited(self, now: datetime) -> int:
+        """Hide the words that others took the place of when they were edited; return how many those are."""
+        if not self._edited:
+            return 0
+        with self._store.begin(self._scope) as tx:
+            pairs = [(new, old) for new, before in self._edited.items() for old in before]
+            there = tx.observations.get(list({one for pair in pairs for one in pair}))
+            stale = [there[old] for new, old in pairs if new in there and old in there]
+            for before in stale:
+                ref = ref_of(tx.threads.number(before.thread_id), before.seq)
+                tx.upkeep.put(Mark(ref, ref, MarkKind.SUPPRESSED, now, _EDITED))
+        return len(stale)
 
     def _ids(self, name: str, items: Sequence[tuple[int, Item]]) -> list[UUID]:
         """Return the ids of items, each with its part, read as `name` says."""

@@ -51,8 +51,8 @@ with as little as the others they lost on dialogues what they gained elsewhere. 
 fitted on networks of dialogues alone, on weeks labelled by subject; chats whose labels are sessions tell it
 of silences over half an hour only, since what lies within a session nobody labelled. Judge a change by
 leaving whole sets out and by glue of sets left out, never by the folds alone: in the folds the network knows
-each set's habits. On a kind of chat it never saw it ranks gaps worse and cuts half to twice as many as a reader
-would. What was tried against that, and what it did, stands in `docs/internals/travels.md`.
+each set's habits. On a kind of chat it never saw it ranks gaps worse and cuts half to twice as many as a
+reader would. What was tried against that, and what it did, stands in `docs/internals/travels.md`.
 
 **To make it better** change `tools/boundary` (material, network) or a cue, train, and give the policy a new
 date (what it did before stays in a module like `default_2026_12.py`). The machinery here need not change.

@@ -78,7 +78,7 @@ def _message(
         "id": message.get("id"),
         "reply_to": mapping_of(message.get("reference")).get("messageId"),
     }
-    yield from speak(chat, fields, reading, line)
+    yield from speak(chat, fields, reading, line, edited=message.get("timestampEdited"))
 
 
 def _plain(text: str, message: Mapping[str, object]) -> str:

@@ -130,7 +130,8 @@ def _message(
         "timestamp": at or None,
         "id": at or None,
     }
-    yield from speak(chat, fields, reading, line)
+    edited = mapping_of(message.get("edited")).get("ts")
+    yield from speak(chat, fields, reading, line, edited=edited)
 
 
 def _speaker(message: Mapping[str, object], people: Mapping[str, str]) -> str:

@@ -25,9 +25,11 @@ class Chat:
 
 
 def speak(
-    chat: Chat, fields: Mapping[str, object], reading: ReadingOptions, line: int
+    chat: Chat, fields: Mapping[str, object], reading: ReadingOptions, line: int, *, edited: object = None
 ) -> Iterator[Item | Unreadable]:
     """Make one message of a chat an item; `fields` are named as `read_item` has them.
+
+    `edited` is when its words were changed, as the platform writes it; None: never.
 
     A message without words or tools is left out and counted; a broken one is reported with its place.
     """
@@ -51,7 +53,8 @@ def speak(
         )
         yield Unreadable(line, f"{where}{error}", excerpt(str(content)))
         return
-    yield replace(item, conversation=chat.name, title=chat.title)
+    stamp = "" if edited is None else str(edited)
+    yield replace(item, conversation=chat.name, title=chat.title, edited=stamp)
 
 
 def note(kind: str, name: object = None) -> str:

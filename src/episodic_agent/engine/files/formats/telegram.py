@@ -81,7 +81,8 @@ def _message(
         "reply_to": message.get("reply_to_message_id"),
         "forwarded_from": message.get("forwarded_from"),
     }
-    yield from speak(chat, fields, reading, line)
+    edited = message.get("edited_unixtime") or message.get("edited")
+    yield from speak(chat, fields, reading, line, edited=edited)
 
 
 def _forwarded(message: Mapping[str, object]) -> Iterator[str]:
