@@ -94,6 +94,31 @@ def name_or_none(field: str, value: object) -> str | None:
     return None if name is None else filled(field, name)
 
 
+def names_or_none(field: str, value: object) -> tuple[str, ...] | None:
+    """Read names of threads and channels that may be left out (None), each once; a text is one name.
+
+    Raises InvalidInput for none at all, which taken for left out would tell everything, and for an empty one.
+
+    >>> names_or_none("only", ["general", "harbor", "general"]), names_or_none("only", "general")
+    (('general', 'harbor'), ('general',))
+    >>> names_or_none("only", [])
+    Traceback (most recent call last):
+    ...
+    episodic_agent.errors.InvalidInput: `only` is empty: name at least one thread or channel
+    """
+    if value is None:
+        return None
+    if isinstance(value, Mapping | bytes | bytearray):
+        raise InvalidInput(f"`{field}` is a list of names, not {type_name(value)}")
+    listed = [value] if isinstance(value, str) or not isinstance(value, Iterable) else [*value]
+    if not listed:
+        raise InvalidInput(f"`{field}` is empty: name at least one thread or channel")
+    names = [clean_name(one, field) for one in listed]
+    if None in names:
+        raise InvalidInput(f"`{field}` is a list of names; None is none")
+    return tuple(dict.fromkeys(filled(field, one) for one in names if one is not None))
+
+
 def episode_identity(value: "UUID | str") -> UUID:
     """Read an episode id as listings print it; NotFound for anything else."""
     try:

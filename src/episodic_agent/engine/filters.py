@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TypedDict
 
 from episodic_agent.core.chains.filters import EVERYTHING, MetadataFilter, parse_filter
-from episodic_agent.engine.arguments import aware, name_or_none, out_of_order
+from episodic_agent.engine.arguments import aware, name_or_none, names_or_none, out_of_order
 from episodic_agent.errors import InvalidInput
 
 Moment = datetime | str | float | None  # as a caller gives it; naive times are UTC
@@ -21,7 +21,8 @@ class Filter:
     `until` bound the time at which it was said (`since <= time < until`), `place` where. `where` is what
     episodes are about, as in `tool=bash tag=memory,leak` (docs/chains.md): only closed ones are about
     something. `category` is one of facts. `project` is a folder, and leaves out what came by that of
-    another project, unless `thread` or `channel` names where to look.
+    another project, unless `thread` or `channel` names where to look. `only` are names of threads and
+    channels: nothing that was said elsewhere is told.
 
     >>> Filter(thread="work", since="2026-03-01").thread
     'work'
@@ -35,6 +36,7 @@ class Filter:
     where: Where = None
     category: str | None = None
     project: str | None = None
+    only: str | Sequence[str] | None = None
 
     def __repr__(self) -> str:
         parts = [f"{one.name}={getattr(self, one.name)!r}" for one in fields(self)]
@@ -52,6 +54,7 @@ class Narrowed(TypedDict, total=False):
     where: str | Sequence[str] | None
     category: str | None
     project: str | None
+    only: str | Sequence[str] | None
 
 
 NAMES = ("thread", "channel", "place", "project")
@@ -73,6 +76,7 @@ def narrowed(filter_: Filter | None, keywords: Narrowed, *, takes: Sequence[str]
         raise TypeError(f"unexpected keyword {unknown[0]!r}; a filter has {', '.join(ALL)}")
     filter = replace(filter_ or Filter(), **keywords)
     filter = replace(filter, **{name: name_or_none(name, getattr(filter, name)) for name in NAMES})
+    filter = replace(filter, only=names_or_none("only", filter.only))
     if other := [name for name in ALL if name not in takes and getattr(filter, name) is not None]:
         raise InvalidInput(f"this cannot be narrowed by {other[0]!r}; it can by {', '.join(takes)}")
     return filter

@@ -291,6 +291,7 @@ class UserMemory:
         max_tokens: int = MAX_TOKENS,
         form: Form = "default",
         project: str | None = None,
+        only: Where = None,
     ) -> "assembling.ThreadContext":
         """Return what the next prompt should be told of the past, before or after the message was added.
 
@@ -299,6 +300,9 @@ class UserMemory:
         with. `project` is a folder: nothing said in other projects is told, but how to answer and what was
         linked by hand. Without it that is the channel, or the thread's, if it is one. `form="seed-002"` tells
         of threads and their last questions as the founding document does.
+
+        `only` are names of threads and channels, those who read the answer may know: nothing said elsewhere
+        is told, not even what was linked by hand. `thread` counts in any case.
         Stores nothing. What nobody knows yet, a user or a thread that the message would begin, has no past
         and is no error. Raises InvalidInput for an empty message, a time that cannot be read, a budget below
         1 or an unknown form.
@@ -313,6 +317,7 @@ class UserMemory:
             largest=largest,
             form=form,
             project=project,
+            only=only,
         )
         return assembling.context_of(
             self._works.contexts, self._deps, self._at.scope, request, as_of=self._as_of
@@ -344,6 +349,8 @@ class UserMemory:
         time, `place` on where it was; time words and places in the query are a preference, and all of a
         question that asks for nothing else. `where` leaves only closed episodes that are about something, as
         in `tool=bash tag=memory,leak` (docs/chains.md), and the facts they prove.
+
+        `only` are names of threads and channels: nothing said elsewhere is told.
 
         `facts` is how many, at most 1,000: those that hold now (or at `until`), of one `category` where it is
         given; `thread` narrows them too, and a `place` leaves them out.

@@ -69,8 +69,8 @@ def _erase(path: str, **more: Any) -> VerbRoute:
     return VerbRoute("DELETE", path, "erase", Role.ADMIN, without=("sweep", *taken), **more)
 
 
-_EVERY: Final = ("thread", "channel", "since", "until", "place", "where", "category", "project")
-_OF_EPISODES: Final = tuple(one for one in _EVERY if one != "category")
+_EVERY: Final = ("thread", "channel", "since", "until", "place", "where", "category", "project", "only")
+_OF_EPISODES: Final = tuple(one for one in _EVERY if one not in ("category", "only"))
 _TIMES: Final = ("since", "until")
 _OF_STORIES: Final = (*_TIMES, "where", "project")
 _ID: Final = "01890000-0000-7000-8000-000000000000"

@@ -27,9 +27,9 @@ from episodic_agent.engine.arguments import MOST_EPISODES, counted, worded
 from episodic_agent.engine.chains.stories import ending_of, following, text_vectors
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.filters import Filter, metadata_filter
+from episodic_agent.engine.recall.elsewhere import NO_OTHERS, Elsewhere
 from episodic_agent.engine.recall.filtering import passing, refs_of
 from episodic_agent.engine.recall.gathering import Floats, Gatherer
-from episodic_agent.engine.recall.projects import NO_OTHERS, OtherProjects
 from episodic_agent.engine.recently_shown import ShownText
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.engine.threads.session_records import declared, session_of_episode
@@ -90,7 +90,7 @@ class _Wish:
     policy: str
     metadata: MetadataFilter
     min_relevance: float
-    others: OtherProjects = NO_OTHERS
+    others: Elsewhere = NO_OTHERS
 
 
 def sequence_of(
@@ -105,7 +105,7 @@ def sequence_of(
 ) -> EpisodeSequence:
     """Find one sequence; see `ChainRoom.sequence`. Nothing is written."""
     deps, conditions = at.deps, metadata_filter(filter)
-    others = OtherProjects(project_called(filter.project))
+    others = Elsewhere(project_called(filter.project))
     counted("limit", limit, most=MOST_EPISODES)
     worded("topic", topic)
     if not isinstance(min_relevance, int | float) or not 0.0 <= min_relevance <= 1.0:
@@ -374,7 +374,7 @@ def _sequenced(
     visibility: Visibility,
     chosen: Sequence[Episode],
     relevance: Mapping[UUID, float],
-    others: OtherProjects,
+    others: Elsewhere,
 ) -> list[Sequenced]:
     parents = parents_of(tx, chosen)
     stored = tx.episodes.get(list({parent for parent in parents.values() if parent is not None}))

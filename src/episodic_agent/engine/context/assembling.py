@@ -19,12 +19,14 @@ from episodic_agent.core.links.outcomes import reminds
 from episodic_agent.core.prompts import thread_link
 from episodic_agent.core.threads import is_reply
 from episodic_agent.core.threads.channels import are_apart, project_called, projects_of
-from episodic_agent.engine.arguments import FORMS, LATER, Form, name_or_none
+from episodic_agent.engine.arguments import FORMS, LATER, Form, name_or_none, names_or_none
 from episodic_agent.engine.context.gathering import AMONG_OTHERS, situation, with_time
 from episodic_agent.engine.context.prompting import prompt, source_of
 from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.filters import Where
 from episodic_agent.engine.links.linked import Near, NearThread, chosen, links_of, on_both_sides
-from episodic_agent.engine.recall.projects import NO_OTHERS, OtherProjects
+from episodic_agent.engine.recall.elsewhere import NO_OTHERS, Elsewhere
+from episodic_agent.engine.recall.filtering import NamedThreads, threads_called
 from episodic_agent.engine.scoped import named_thread
 from episodic_agent.engine.threads.recounting import (
     Asking,
@@ -128,6 +130,7 @@ class ContextRequest:
     max_tokens: int
     form: Form = "default"
     projects: frozenset[str] = frozenset()
+    only: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +138,7 @@ class _Current:
     """The message's thread: `before` is the seq from which on nothing counts, `at` when it was said.
 
     That is the message's own where it is stored, and that of what was said after it where its caller dated
-    it; `past` tells that something was. `others` is what is of other projects.
+    it; `past` tells that something was. `others` is what lies elsewhere than in what may be told.
     """
 
     thread: Thread | None
@@ -144,7 +147,7 @@ class _Current:
     before: int | None = None
     notes: tuple[str, ...] = ()
     past: bool = False
-    others: OtherProjects = NO_OTHERS
+    others: Elsewhere = NO_OTHERS
 
 
 class Contexts:
@@ -172,10 +175,11 @@ class Contexts:
         vector, notes = self._embed(request.message.text)
         self._ask(scope, request, vector)
         with self._deps.store.begin(scope, write=False) as tx:
-            current = self._current(tx, request)
+            named = threads_called(tx, request.only) if request.only else None
+            current = self._current(tx, request, named)
             deps = self._deps
             visibility = Visibility(tx, max(current.at, deps.clock()))
-            current = replace(current, others=_others(request, current))
+            current = replace(current, others=_others(request, current, named))
             asking = Asking(
                 vector,
                 current.at,
@@ -190,7 +194,8 @@ class Contexts:
                 context = self._assembled(tx, request, current, asking)
             else:
                 context = self._default_form(tx, request, current, asking, visibility)
-        return replace(context, notes=(*notes, *current.notes, *context.notes))
+        missing = () if named is None else named.but(request.thread).notes
+        return replace(context, notes=(*notes, *current.notes, *missing, *context.notes))
 
     def _ask(self, scope: Scope, request: ContextRequest, vector: Vector | None) -> None:
         """Ask a language model before the first prompt of a thread what it goes on with."""
@@ -198,7 +203,8 @@ class Contexts:
         if self._ask_ahead is None or deps.model_for(scope, thread_link.STAGE) is None:
             return
         with deps.store.begin(scope, write=False) as tx:
-            current = self._current(tx, request)
+            named = threads_called(tx, request.only) if request.only else None
+            current = self._current(tx, request, named)
         if current.thread is None and (not current.explicit or reminds(message.text)):
             self._ask_ahead(scope, message.text, message.actor, vector, current.at, message.channel)
 
@@ -210,8 +216,8 @@ class Contexts:
         except ProviderError as error:
             return None, [f"likeness by words only: {error}"]
 
-    def _current(self, tx: Transaction, request: ContextRequest) -> _Current:
-        """Find the message's thread: the one that is named, or the one it would join."""
+    def _current(self, tx: Transaction, request: ContextRequest, named: NamedThreads | None) -> _Current:
+        """Find the message's thread: the one asked for, or the one it would join, if that may be told."""
         message, channels = request.message, self._deps.channels
         at = request.at or self._deps.clock()
         explicit = channels.is_explicit(message.channel)
@@ -221,6 +227,8 @@ class Contexts:
             thread = _begun_by(tx, message) if placed.resolution.new else tx.threads.get(placed.thread)
             if thread is not None and are_apart(projects_of(thread.channels), request.projects):
                 thread = None  # what runs is of another project: the message is not said into it
+            if thread is not None and named is not None and thread.id not in named.ids:
+                thread = None  # it came about by nobody's asking for it
         else:
             thread = named_thread(tx, request.thread)
             if thread is None:
@@ -342,7 +350,10 @@ class Contexts:
             direct = [Near(*one) for one in foreseen]
         else:
             direct = []
-        near = chosen(tx, direct, own, explicit=current.explicit, most=MOST_LINKED)
+        most = MOST_LINKED if current.others.only is None else MOST_LINKED * AMONG_OTHERS
+        near = chosen(tx, direct, own, explicit=current.explicit, most=most)
+        outside = current.others.outside(one.thread.id for one in near)
+        near = [one for one in near if one.thread.id not in outside][:MOST_LINKED]
         # what was linked by hand is meant, whatever project it is of
         elsewhere = current.others.among(tx, [one.thread.id for one in near])
         near = [one for one in near if one.basis is not Basis.CONTINUITY or one.thread.id not in elsewhere]
@@ -360,6 +371,7 @@ def read_request(
     largest: int,
     form: str = "default",
     project: str | None = None,
+    only: Where = None,
 ) -> ContextRequest:
     """Read what a context is asked for with; InvalidInput for what cannot be read."""
     if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 1:
@@ -374,7 +386,15 @@ def read_request(
     item = read_item(message, channel=name_or_none("channel", channel), largest=largest)
     requested_form = next(one for one in FORMS if one == form)
     projects = project_called(name_or_none("project", project)) or projects_of([item.channel or ""])
-    return ContextRequest(item, moment, name_or_none("thread", thread), max_tokens, requested_form, projects)
+    return ContextRequest(
+        item,
+        moment,
+        name_or_none("thread", thread),
+        max_tokens,
+        requested_form,
+        projects,
+        names_or_none("only", only) or (),
+    )
 
 
 def context_of(
@@ -412,17 +432,19 @@ def _last(tx: Transaction, thread: Thread, end: int | None = None) -> Observatio
     return observations[-1] if observations else None
 
 
-def _others(request: ContextRequest, current: _Current) -> OtherProjects:
-    """Return what is of other projects than the message: by its own channel, else by that of its thread."""
-    thread = current.thread
+def _others(request: ContextRequest, current: _Current, named: NamedThreads | None) -> Elsewhere:
+    """Return what lies elsewhere: outside what is named, and of other projects than the message.
+
+    Its project is its own channel, else that of its thread. That thread counts in any case.
+    """
+    thread, only = current.thread, None if named is None else named.ids
     if thread is None:
-        return OtherProjects(request.projects)
-    return OtherProjects(request.projects or projects_of(thread.channels), [thread.id])
+        return Elsewhere(request.projects, only=only)
+    only = None if only is None else only | {thread.id}
+    return Elsewhere(request.projects or projects_of(thread.channels), [thread.id], only)
 
 
-def _recent(
-    tx: Transaction, current: Thread | None, asking: Asking, others: OtherProjects
-) -> list[Recounted]:
+def _recent(tx: Transaction, current: Thread | None, asking: Asking, others: Elsewhere) -> list[Recounted]:
     """Return the other threads of the last day that nobody denied, the most recently active first."""
     own = None if current is None else current.id
     apart = set() if own is None else {own, *on_both_sides(tx, own)}

@@ -54,7 +54,8 @@ def decided(
     """
     records = map(read_record, tx.knowledge.decisions(type=SESSION, last=LOOKED_AT))
     facts = {one.episode_id: one for one in records if one.supplied.key_decisions}
-    facts = {name: one for name, one in facts.items() if one.thread_id not in apart}
+    elsewhere = now.others.among(tx, {one.thread_id for one in facts.values()}) | apart
+    facts = {name: one for name, one in facts.items() if one.thread_id not in elsewhere}
     if not facts:
         return []
     likely = sorted(earlier, key=lambda quote: -quote.worth)[:_LIKELY]

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone
 from functools import partial
 from itertools import pairwise
 from math import log
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 import numpy as np
@@ -43,9 +43,10 @@ from episodic_agent.engine.context.ordering import in_order
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.recall.concluding import conclusions
 from episodic_agent.engine.recall.due import due_shares
+from episodic_agent.engine.recall.elsewhere import NO_OTHERS, Elsewhere
+from episodic_agent.engine.recall.filtering import refs_of_threads
 from episodic_agent.engine.recall.gathering import REACH, SearchBounds, outermost, within
 from episodic_agent.engine.recall.happening import happened_refs
-from episodic_agent.engine.recall.projects import NO_OTHERS, OtherProjects
 from episodic_agent.engine.recall.talks import named_talk
 from episodic_agent.engine.recall.times import in_its_time, nothing_due, silence, span, zone_of_writer
 from episodic_agent.engine.visibility.hidden import Visibility
@@ -95,7 +96,7 @@ class Situation:
     sitting: Sequence[Observation]
     place: int | None = None
     when: "AskedTime | None" = None
-    others: OtherProjects = NO_OTHERS
+    others: Elsewhere = NO_OTHERS
     talk: Refs | None = None
 
 
@@ -187,7 +188,7 @@ def situation(
     visibility: Visibility,
     until: datetime | None = None,
     past: bool = False,
-    others: OtherProjects = NO_OTHERS,
+    others: Elsewhere = NO_OTHERS,
 ) -> Situation:
     """Read what goes before a message in its thread: nothing that was said after `until`.
 
@@ -486,7 +487,8 @@ class _Legs:
             return np.zeros(0, np.int64)
         query, name = vector.astype(np.float32), self._deps.embedder_name
         return self._of_here(
-            lambda most: self._tx.index.vector_scores(OBSERVATIONS, name, query, limit=most)[0]
+            lambda most: self._tx.index.vector_scores(OBSERVATIONS, name, query, limit=most)[0],
+            lambda refs: self._tx.index.vector_scores(OBSERVATIONS, name, query, refs)[1],
         )
 
     def worded(self, weights: Mapping[str, float]) -> Refs:
@@ -497,15 +499,25 @@ class _Legs:
             index, length = self._tx.index, self._length
             return index.text_scores(OBSERVATIONS, weights, k1=K1, b=B, average_length=length, limit=most)[0]
 
-        return self._of_here(read)
+        return self._of_here(read, lambda refs: self.words(weights, refs))
 
-    def _of_here(self, read: Callable[[int], Refs]) -> Refs:
-        """Return the best of what is of no other project: more are read where some of them are."""
+    def _of_here(self, read: Callable[[int], Refs], scores: Callable[[Refs], npt.NDArray[Any]]) -> Refs:
+        """Return the best of what lies nowhere else: more are read where some of them do.
+
+        Where these are too few, the threads that may be told are looked through.
+        """
         refs = read(PER_LEG)
         left = self._others.without(self._tx, refs)
         if len(left) == len(refs):
             return refs
-        return self._others.without(self._tx, read(PER_LEG * AMONG_OTHERS))[:PER_LEG]
+        left = self._others.without(self._tx, read(PER_LEG * AMONG_OTHERS))[:PER_LEG]
+        if len(left) == PER_LEG or self._others.only is None:
+            return left
+        every = self._others.without(self._tx, refs_of_threads(self._tx, self._others.only))
+        worths = np.nan_to_num(scores(every))
+        best = np.lexsort((every, -worths))[:PER_LEG]
+        exact: Refs = every[best[worths[best] > 0]].astype(np.int64)
+        return exact
 
     def outermost(self) -> Refs:
         """Return the newest (oldest) of what answers well, where a message asks for that."""
@@ -557,7 +569,9 @@ def _candidates(
     legs_refs += [legs.worded(legs.before), legs.outermost()]
     hits = np.unique(np.concatenate(legs_refs).astype(np.int64))
     ends = dict.fromkeys(linked)
-    ends |= {thread.id: None for thread in tx.threads.list(limit=NEWEST + 1)}
+    newest = tx.threads.list(limit=(NEWEST + 1) * (AMONG_OTHERS if now.others.only is not None else 1))
+    outside = now.others.outside(thread.id for thread in newest)
+    ends |= {thread.id: None for thread in [one for one in newest if one.id not in outside][: NEWEST + 1]}
     frames = tx.threads.frame(list(ends))
     reach = [
         np.arange(

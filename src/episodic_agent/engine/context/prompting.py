@@ -335,7 +335,10 @@ def _skills(tx: Transaction, deps: Deps, now: Situation, visibility: Visibility)
 
 def _shown_turn(tx: Transaction, skill: UUID, now: Situation, visibility: Visibility) -> Observation | None:
     """Return the newest shown message, said by now, that begins a turn which shows the skill."""
-    turns = tx.knowledge.evidence(skill)[-_TURNS:]
+    learned = tx.knowledge.evidence(skill)
+    if now.others.outside(turn.thread_id for turn in learned):
+        return None  # its words may be those of any of them
+    turns = learned[-_TURNS:]
     numbers = {thread: tx.threads.number(thread) for thread in {turn.thread_id for turn in turns}}
     refs = {ref_of(numbers[turn.thread_id], turn.seq): turn for turn in turns}
     hidden = visibility.why(list(refs))
@@ -376,6 +379,7 @@ def _session(
         one
         for one in episodes
         if one.end_at <= latest
+        and not now.others.hold_thread(tx, one.thread_id)
         and _goes_before(tx, one, section, session)
         and not visibility.why_episode(one)
     ]
@@ -486,19 +490,19 @@ def _known(
 
 
 def _best(tx: Transaction, deps: Deps, now: Situation) -> list[tuple[Fact, float]]:
-    """Return the facts that bear on a message the likeliest, none of another project, with their scores."""
+    """Return the facts that bear on a message the likeliest, none from elsewhere, with their scores."""
     query = ranking.analyse(now.text, (), now.at, language=deps.language)
     pairs = best_facts(tx, deps, query, now.vector, limit=PER_LEG if now.others else _BEST, at=now.at)
-    elsewhere = now.others.hold(tx, (fact for fact, _ in pairs))
-    return [(fact, score) for fact, score in pairs if fact.id not in elsewhere][:_BEST]
+    here = now.others.proved(tx, (fact for fact, _ in pairs))
+    return [(here[fact.id], score) for fact, score in pairs if fact.id in here][:_BEST]
 
 
 def _standing(tx: Transaction, facts: Sequence[Fact], now: Situation) -> list[Fact]:
     """Return the facts that hold here and may stand before every message, whatever that is about."""
     holding = [fact for fact in facts if fact.holds and fact.held_at(now.at)]
     some = [fact for fact in holding if fact.category in STANDING or fact.pinned]
-    elsewhere = now.others.hold(tx, some)
-    return [fact for fact in after_what_holds(tx, some, now.at).values() if fact.id not in elsewhere]
+    here = now.others.proved(tx, some)
+    return list(after_what_holds(tx, list(here.values()), now.at).values())
 
 
 def _weightiest_first(

@@ -11,7 +11,7 @@ from episodic_agent.engine.episodes import listing
 from episodic_agent.engine.filters import Filter, Narrowed, Where, filter_of, metadata_filter, narrowed
 from episodic_agent.engine.jobs.kinds import REVIEW
 from episodic_agent.engine.later import Later
-from episodic_agent.engine.recall.projects import OtherProjects
+from episodic_agent.engine.recall.elsewhere import Elsewhere
 from episodic_agent.engine.recently_shown import shown_by
 from episodic_agent.engine.results import EpisodeCard, FullEpisode, Hit
 from episodic_agent.engine.scoped import RoomOf, Scoped, thread_meant
@@ -278,7 +278,7 @@ def _of_projects(
     newest_last: bool = False,
 ) -> Sequence[EpisodeCard]:
     """Return the newest cards that are of no other project: more and more are read until these are enough."""
-    others, asked = OtherProjects(own), limit
+    others, asked = Elsewhere(own), limit
     while True:
         read = cards(asked)
         here = others.but_theirs(tx, read)

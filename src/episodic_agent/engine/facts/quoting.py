@@ -31,7 +31,7 @@ from episodic_agent.core.facts.stating import KNOWN_EMBEDDERS
 from episodic_agent.core.threads.channels import projects_of
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.writing import Vectors
-from episodic_agent.engine.recall.projects import OtherProjects
+from episodic_agent.engine.recall.elsewhere import Elsewhere
 from episodic_agent.protocols import FACTS, OBSERVATIONS, Transaction, ref_of
 from episodic_agent.schemas import Observation, Vector
 from episodic_agent.schemas.facts import Fact, FactCandidate, Statement, StoredFact
@@ -134,13 +134,13 @@ class _Apart:
         ids = list(set(threads.values()))
         projects = {t.id: projects_of(t.channels) for t in tx.threads.list(ids=ids)} if ids else {}
         self._projects = {name: projects.get(thread, frozenset()) for name, thread in threads.items()}
-        self._others: dict[frozenset[str], OtherProjects] = {}
+        self._others: dict[frozenset[str], Elsewhere] = {}
 
     def without(self, known: Sequence[KnownFact], quotation: Quotation) -> Sequence[KnownFact]:
         """Return facts without those of other projects than a quotation's."""
         own = self._projects.get(quotation.candidate.evidence.observation_id, frozenset())
         if own not in self._others:
-            self._others[own] = OtherProjects(own)
+            self._others[own] = Elsewhere(own)
         elsewhere = self._others[own].hold(self._tx, (one.fact for one in known))
         return [one for one in known if one.fact.id not in elsewhere] if elsewhere else known
 

@@ -16,7 +16,7 @@ from episodic_agent.core.threads.channels import project_called
 from episodic_agent.engine.arguments import FEW_FACTS, aware, clean_name, counted, name_or_none
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.later import Later
-from episodic_agent.engine.recall.projects import OtherProjects
+from episodic_agent.engine.recall.elsewhere import Elsewhere
 from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.trace.acts import acts, concerns
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
@@ -209,7 +209,7 @@ class FactRoom(RoomOf):
         ]
         cards.sort(key=lambda card: (-card.score, -card.fact.valid_at.timestamp(), card.id))
         with self._deps.store.begin(scope, write=False) as tx:
-            elsewhere = OtherProjects(own).hold(tx, (card.fact for card in cards))
+            elsewhere = Elsewhere(own).hold(tx, (card.fact for card in cards))
             cards = [card for card in cards if card.id not in elsewhere]
             shown = _unexpired(tx, cards, most, self._deps.clock())
             return shown if history or told_by is not None else _after_what_holds(tx, shown, moment)

@@ -15,6 +15,7 @@ from episodic_agent.core.facts.speakers import OWNER
 from episodic_agent.core.facts.stating import has_cue
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.quoting import may_tell_of_changes
+from episodic_agent.engine.recall.elsewhere import Elsewhere
 from episodic_agent.engine.recall.matching import matches
 from episodic_agent.engine.results import FactHit
 from episodic_agent.engine.visibility.hidden import Visibility
@@ -155,13 +156,14 @@ def answering(
     """Return the facts worth telling with the answer to a query, best first, and where they were said.
 
     `bounds` bind them by what proves them: something said in that stretch of event time, in that thread, one
-    of those observations. Those stay untold that hold suppressed words, or that nothing proves but what is
-    suppressed or expired.
+    of those observations; where only some threads may be told, they are told as they were said there. Those
+    stay untold that hold suppressed words, or that nothing proves but what is suppressed or expired.
     """
     requested_limit = PER_LEG if bounds else limit
     inside = None if bounds.about is None else frozenset(bounds.about.tolist())
     pairs = best_facts(tx, deps, query, vector, limit=requested_limit, category=category_of(category), at=at)
-    relevant = [(fact, score) for fact, score in pairs if score >= RELEVANT]
+    here = Elsewhere(only=bounds.only).proved(tx, (fact for fact, score in pairs if score >= RELEVANT))
+    relevant = [(here[fact.id], score) for fact, score in pairs if fact.id in here]
     held = [one.observation_id for fact, _ in relevant for one in (*fact.telling, *fact.leads)]
     observations = tx.observations.get(held)
     hits = []

@@ -60,13 +60,17 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class SearchBounds:
-    """What the caller insists on: a stretch of event time, a thread, a place; `about`: only these refs."""
+    """What the caller insists on: a stretch of event time, a thread, a place; `about`: only these refs.
+
+    Of other threads than `only` nothing is told at all; `about` has their refs alone.
+    """
 
     since: datetime | None = None
     until: datetime | None = None
     thread_id: UUID | None = None
     place: str | None = None
     about: Refs | None = None
+    only: frozenset[UUID] | None = None
 
     def __bool__(self) -> bool:
         is_known = any(part is not None for part in (self.since, self.until, self.thread_id, self.place))

@@ -40,7 +40,13 @@ from episodic_agent.engine.episodes.listing import full_episodes
 from episodic_agent.engine.recall import whereabouts
 from episodic_agent.engine.recall.due import due_shares
 from episodic_agent.engine.recall.facts import answering, category_of
-from episodic_agent.engine.recall.filtering import no_channel, refs_about, refs_of_channel, refs_of_projects
+from episodic_agent.engine.recall.filtering import (
+    check_place,
+    no_channel,
+    refs_that_count,
+    thread_asked_for,
+    threads_called,
+)
 from episodic_agent.engine.recall.former import BetweenEmbedders, FormerQuery
 from episodic_agent.engine.recall.gathering import DAY, Gathered, Gatherer, SearchBounds
 from episodic_agent.engine.recall.happening import happened_refs
@@ -57,7 +63,7 @@ from episodic_agent.engine.results import (
     Suppressed,
     hit_of,
 )
-from episodic_agent.engine.scoped import check_known, find_thread
+from episodic_agent.engine.scoped import check_known
 from episodic_agent.engine.visibility.hidden import FADED, Visibility
 from episodic_agent.errors import InvalidInput, ProviderError
 from episodic_agent.protocols import EPISODES, Refs, Transaction, query_vector, ref_of
@@ -85,6 +91,7 @@ class SearchOptions:
     place: str | None = None
     channel: str | None = None
     projects: frozenset[str] = frozenset()
+    only: tuple[str, ...] = ()
     now: datetime | None = None
     explain: bool = False
     facts: int = FEW_FACTS
@@ -184,14 +191,29 @@ class Recaller:
 
     def _answered(self, tx: Transaction, asked: "_SearchRequest") -> Answered:
         options = asked.options
-        asker = None if options.asking is None else find_thread(tx, options.asking).id
+        walled = bool(options.only)
+        asker = None if options.asking is None else thread_asked_for(tx, options.asking, walled=walled)
+        named = threads_called(tx, options.only) if walled else None
+        only = None if named is None else named.ids
+        if only is not None and options.place is not None:
+            check_place(tx, options.place, only)
         clock = self._deps.clock()
         at = max(asked.now, clock)  # what has expired by now never shows, whenever is asked about
         visibility = Visibility(tx, at)
-        about = _about(tx, options, visibility)
-        asked = replace(asked, filter_=replace(asked.filter_, about=about))
+        about = refs_that_count(
+            tx,
+            options.where,
+            visibility,
+            channel=options.channel,
+            # who names a thread means that one, whatever project it is of
+            projects=options.projects if options.thread is None else frozenset(),
+            only=only,
+        )
+        asked = replace(asked, filter_=replace(asked.filter_, about=about, only=only))
         asked = _with_happened(tx, _with_talk(tx, asked), visibility)
         recall = replace(self._answer(tx, asked, visibility), facts=self._facts(tx, asked, visibility))
+        if named is not None and named.unknown:  # why nothing answers is the last of the notes
+            recall = replace(recall, notes=[*named.notes, *recall.notes])
         if options.suppressed:
             recall = replace(recall, suppressed=self._left_out(tx, asked, recall, visibility, at))
         return Answered(_detailed(tx, recall, options.detail, clock), asker)
@@ -229,7 +251,10 @@ class Recaller:
                 observations=options.observations,
                 visibility=visibility,
             )
-            unknown = None if options.channel is None or _best(listed) else no_channel(tx, options.channel)
+            only = asked.filter_.only
+            unknown = (
+                None if options.channel is None or _best(listed) else no_channel(tx, options.channel, only)
+            )
             return replace(listed, notes=[unknown]) if unknown else listed
         asked = _with_due(tx, asked, visibility)
         gatherer = Gatherer(
@@ -254,7 +279,7 @@ class Recaller:
             if query.ahead is not None and query.ahead.alone:
                 nothing = nothing_due(query.ahead.days, drawn=visibility.drawn)
             if options.channel is not None:
-                nothing = no_channel(tx, options.channel) or nothing
+                nothing = no_channel(tx, options.channel, asked.filter_.only) or nothing
             return Recall(asked.query.text, (), (), 0.0, [*asked.notes, nothing])
         return self._fused(gatherer, gathered, asked)
 
@@ -467,19 +492,6 @@ class Recaller:
         return Recall(asked.query.text, hits, observations, 0.0, asked.notes)
 
 
-def _about(tx: Transaction, options: SearchOptions, visibility: Visibility) -> Refs | None:
-    """Return the only refs that count, by what episodes are about, channel and project; None: all do."""
-    about = None if options.where.empty else refs_about(tx, options.where, visibility)
-    if options.channel is not None:
-        statements: Refs | None = refs_of_channel(tx, options.channel)
-    else:  # who names a thread means that one, whatever project it is of
-        projects = frozenset() if options.thread is not None else options.projects
-        statements = refs_of_projects(tx, projects)
-    if statements is None:
-        return about
-    return statements if about is None else np.intersect1d(about, statements)
-
-
 def _scene(tx: Transaction, before: _Scene, *, zoned: bool) -> _Scene:
     last = tx.observations.last_at()
     offset = zone_of_writer(tx, last) if zoned and last is not None else before.utc_offset
@@ -578,7 +590,9 @@ def _asked(
     now: datetime,
     embedded: _Embedded,
 ) -> _SearchRequest:
-    thread = None if options.thread is None else find_thread(tx, options.thread).id
+    thread = (
+        None if options.thread is None else thread_asked_for(tx, options.thread, walled=bool(options.only))
+    )
     bounds = SearchBounds(options.since, options.until, thread, options.place)
     if _of_its_time(query, policy, options):
         since, until = span(query)
@@ -642,7 +656,7 @@ def _checked(text: str, options: SearchOptions) -> str:
     category_of(options.category)
     if options.since and options.until and options.since >= options.until:
         raise InvalidInput(out_of_order(options.since, options.until))
-    where = (options.thread, options.channel, options.place, options.projects)
+    where = (options.thread, options.channel, options.place, options.projects, options.only)
     filtered = options.since or options.until or any(where)
     if policy == SEED_003 and (filtered or not options.where.empty):
         raise InvalidInput("recall policy seed-003 knows no filters; leave them out or use `default`")

@@ -13,7 +13,7 @@ from episodic_agent.core.context.retrieved import (
 )
 from episodic_agent.core.language import excerpt
 from episodic_agent.core.threads.channels import project_called
-from episodic_agent.engine.arguments import aware, clean_name
+from episodic_agent.engine.arguments import aware, clean_name, names_or_none
 from episodic_agent.engine.filters import Filter, filter_of
 from episodic_agent.engine.recall.searching import Recaller, SearchOptions
 from episodic_agent.engine.recently_shown import shown_by
@@ -47,6 +47,7 @@ def options_of(
         asking=clean_name(asking, "asking") or None,
         channel=filter.channel,
         projects=project_called(filter.project),
+        only=names_or_none("only", filter.only) or (),
         place=filter.place,
         now=now,
         explain=explain,

@@ -78,6 +78,9 @@ WHERE = click.option(
     "--where", multiple=True, metavar="FILTER", help="By metadata: tag=debugging, tool=bash."
 )
 PROJECT = click.option("--project", metavar="FOLDER", help="Nothing of other projects' folders.")
+ONLY = click.option(
+    "--only", multiple=True, metavar="NAME", help="Nothing but of these threads and channels."
+)
 POLICY = click.option("--policy", default="default", show_default=True, help="default or seed-004.")
 
 
@@ -98,6 +101,7 @@ POLICY = click.option("--policy", default="default", show_default=True, help="de
 @click.option("--facts", type=FACTS, default=5, show_default=True, help="Facts to return.")
 @click.option("--category", help="Only facts of this category.")
 @PROJECT
+@ONLY
 @click.option("--explain", is_flag=True, help="Show each leg's score.")
 @click.option("--suppressed", is_flag=True, help="List what was left out too, and why.")
 @common
@@ -118,6 +122,7 @@ def search(
     facts: int,
     category: str | None,
     project: str | None,
+    only: tuple[str, ...],
     explain: bool,
     suppressed: bool,
     user: str | None,
@@ -141,6 +146,7 @@ def search(
             facts=facts,
             category=category,
             project=project,
+            only=only or None,
             suppressed=suppressed,
         )
     if as_json:
@@ -162,6 +168,7 @@ def search(
 @click.option("--now", help="As if it were this time.")
 @click.option("--asking", metavar="THREAD", help="The thread that asks: what it says next is a review.")
 @PROJECT
+@ONLY
 @common
 @past
 def retrieve(
@@ -176,6 +183,7 @@ def retrieve(
     now: str | None,
     asking: str | None,
     project: str | None,
+    only: tuple[str, ...],
     user: str | None,
     as_json: bool,
 ) -> None:
@@ -192,6 +200,7 @@ def retrieve(
             now=moment(now),
             asking=asking,
             project=project,
+            only=only or None,
         )
     if as_json:
         print_json({"text": text})
@@ -452,6 +461,7 @@ def export(
 )
 @click.option("--form", type=click.Choice(FORMS), default=FORMS[0], show_default=True, help="How it is told.")
 @PROJECT
+@ONLY
 @click.option("--sources", is_flag=True, help="Say on standard error where each line is from.")
 @common
 @past
@@ -464,6 +474,7 @@ def context(
     max_tokens: int,
     form: Form,
     project: str | None,
+    only: tuple[str, ...],
     sources: bool,
     user: str | None,
     as_json: bool,
@@ -481,6 +492,7 @@ def context(
             max_tokens=max_tokens,
             form=form,
             project=project,
+            only=only or None,
         )
     if as_json:
         print_json(context)

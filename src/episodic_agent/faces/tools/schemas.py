@@ -33,6 +33,11 @@ def texts(description: str) -> Schema:
     return {"type": "array", "items": {"type": "string"}, "description": description, "default": []}
 
 
+def names(description: str) -> Schema:
+    """Return the schema of names that may be left out: an empty list is none of them."""
+    return {"type": "array", "items": {"type": "string"}, "description": description, "minItems": 1}
+
+
 def arguments(required: tuple[str, ...] = (), **properties: Schema) -> Schema:
     """Return the schema of a tool's arguments; it takes no others."""
     return {

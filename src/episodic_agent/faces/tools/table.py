@@ -32,7 +32,7 @@ from episodic_agent.faces.shapes import (
     thread_item,
 )
 from episodic_agent.faces.tools.answers import ToolResult
-from episodic_agent.faces.tools.schemas import Schema, arguments, count, recalled, shape, text, texts
+from episodic_agent.faces.tools.schemas import Schema, arguments, count, names, recalled, shape, text, texts
 from episodic_agent.faces.wording import erased_words
 from episodic_agent.schemas.facts import Category
 from episodic_agent.schemas.observations import ERASED, OPEN
@@ -99,6 +99,7 @@ def _search(memory: UserMemory, value: Arguments) -> ToolResult:
             until=_time(value, "until"),
             where=value.get("where"),
             project=value.get("project"),
+            only=value.get("only"),
         )
 
     recall = _in_thread(memory, value.get("thread"), search)
@@ -155,6 +156,7 @@ def _context(memory: UserMemory, value: Arguments) -> ToolResult:
         thread=_thread(memory, value),
         max_tokens=value["max_tokens"],
         project=value.get("project"),
+        only=value.get("only"),
     )
     lines = [AnswerItem("", {"text": line.text, "thread": shown_name(line.thread)}) for line in context.items]
     text_ = context.text.strip() or "nothing that came before bears on this"
@@ -299,6 +301,9 @@ _WHERE: Final = text("A filter by metadata, such as tool=bash outcome=failure to
 _PROJECT: Final = text(
     "The folder you work in: what was said in that of another project is left out.", minLength=1
 )
+_ONLY: Final = names(
+    "Names of threads and channels, those that who asks may read: nothing said elsewhere is told."
+)
 _THREAD: Final = text("Only this thread, by its name.", minLength=1)
 
 TOOLS: Final = (
@@ -342,6 +347,7 @@ TOOLS: Final = (
             until=_UNTIL,
             where=_WHERE,
             project=_PROJECT,
+            only=_ONLY,
         ),
         recalled(
             "found",
@@ -388,6 +394,7 @@ TOOLS: Final = (
             thread=text("The thread it is said in, by its name.", minLength=1),
             max_tokens=count("How long the context may be, in tokens.", 800, 20_000),
             project=_PROJECT,
+            only=_ONLY,
         ),
         recalled(
             tokens={"type": "integer"},

@@ -160,6 +160,9 @@ class VerbCall:
         return [*reversed(results)][:count] if self.row.newest_first else list(results)[:count]
 
 
+_LISTED: Final = ("where", "only")  # one text or several
+
+
 def _parameters(
     base: str, call: VerbCall, taken: Mapping[str, inspect.Parameter], hints: Mapping[str, Any]
 ) -> list[inspect.Parameter]:
@@ -173,8 +176,8 @@ def _parameters(
         if name not in hidden
     }
     sent = row.method in BODIES
-    for name in row.narrow:
-        fields[name] = (str | list[str] | None if sent and name == "where" else str | None, None)
+    for name in (*row.narrow, *(one for one in ("only",) if one in fields)):
+        fields[name] = (str | list[str] | None if sent and name in _LISTED else str | None, None)
     if call.paged:
         fields["limit"] = (int, Field(DEFAULT_PAGE, ge=1, le=LARGEST_PAGE, description="Items of a page."))
         fields["cursor"] = (str | None, Field(None, description="`next` of the page before."))

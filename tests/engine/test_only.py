@@ -1,0 +1,345 @@
+"""Nothing is told but of the threads and channels that are named: a team's assistant keeps a direct message to itself."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from builders.assistants import weather
+from builders.chats import Clock
+from conftest import OpenMemory
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from episodic_agent import Filter, Memory, UserMemory
+from episodic_agent.engine.context.assembling import ThreadContext
+from episodic_agent.engine.results import Recall
+from episodic_agent.errors import InvalidInput, NotFound
+
+START = datetime(2026, 11, 2, 9, tzinfo=UTC)
+NOW = START + timedelta(days=9)
+SECRET = "Sven's probation ends on 15 December, not in the channels pls"
+WISH = "please always answer me in rhymes about Sven"
+TALK = (
+    ("general", "Ole", "the probation of Mia ended well, cake at four"),
+    ("harbor", "Ole", "the offer for Harbor is out, 18,400 euros for phase 1"),
+    ("nordlicht", "Priya", "the offer for the bakery is out, 9,600 euros and hosting"),
+    ("dm-lena", "Lena", SECRET),
+    ("dm-lena", "user", WISH),
+    ("general", "user", "please always answer us in short sentences"),
+    ("dm-lena", "Lena", "we meet at the harbour office on Tuesday at ten, that is still a secret"),
+)
+QUESTION = "when does the probation of Sven end, and what did we offer?"
+OPEN = ["general", "harbor"]
+
+
+@pytest.fixture
+def team(open_memory: OpenMemory, clock: Clock) -> UserMemory:
+    """Four places of a team in one memory."""
+    memory = open_memory().user("team", new=True)
+    for n, (thread, who, text) in enumerate(TALK):
+        memory.add(text, role=who, thread=thread, timestamp=START + timedelta(hours=7 * n))
+    clock.now = NOW
+    memory.flush()
+    return memory
+
+
+def told(answer: ThreadContext | Recall) -> str:
+    """Return all of an answer but the question."""
+    return str({key: value for key, value in asdict(answer).items() if key != "query"})
+
+
+def context(team: UserMemory, text: str = QUESTION, **more: Any) -> str:
+    return told(team.context(text, **{"thread": "general", "at": NOW, "max_tokens": 2_000, **more}))
+
+
+def places(text: str) -> list[str]:
+    """Return of which places something stands in a text."""
+    marks = {"general": "cake", "harbor": "18,400", "nordlicht": "9,600", "dm-lena": "15 December"}
+    return [place for place, mark in marks.items() if mark in text]
+
+
+@pytest.mark.parametrize("form", ["default", "context-2027-01", "seed-002"])
+def test_a_context_tells_of_named_threads_alone(team: UserMemory, form: str) -> None:
+    question = f"{QUESTION} euros"
+    walled = context(team, question, only=OPEN, form=form)
+    assert "dm-lena" not in walled
+    assert not {"nordlicht", "dm-lena"} & {*places(walled)}
+    if form != "seed-002":
+        assert places(context(team, question)) == ["general", "harbor", "nordlicht", "dm-lena"]
+        assert places(walled) == OPEN
+        lena = context(team, question, thread="dm-lena", only=["harbor"])
+        assert places(lena) == ["harbor", "dm-lena"]  # the thread that is asked for counts always
+
+
+def test_a_thread_counts_by_its_channels_too(team: UserMemory) -> None:
+    team.add("the bakery signed the offer", role="Priya", thread="n2", channel="Nordlicht ", timestamp=NOW)
+    walled = context(team, "what of the offer of the bakery?", only=["NORDLICHT", "nordlicht"])
+    assert "bakery signed" in walled
+    assert "9,600" in walled
+    assert "bakery signed" not in context(team, "what of the offer of the bakery?", only=OPEN)
+
+
+@pytest.mark.parametrize("verb", ["search", "filter", "retrieve"])
+def test_a_search_finds_in_named_threads_alone(team: UserMemory, verb: str) -> None:
+    def ask(only: Sequence[str] | None) -> str:
+        if verb == "retrieve":
+            return team.retrieve(QUESTION, limit=20, detail="high", only=only)
+        more: dict[str, Any] = {"limit": 20, "suppressed": True, "detail": "high"}
+        if verb == "filter":
+            return told(team.search(QUESTION, filter=Filter(only=only), **more))
+        return told(team.search(QUESTION, only=only, **more))
+
+    assert {"dm-lena", "nordlicht"} <= {*places(ask(None))}
+    assert not {"dm-lena", "nordlicht"} & {*places(ask(OPEN))}
+    assert places(ask(["dm-lena"])) == ["dm-lena"]
+
+
+def test_what_is_suppressed_or_not_good_enough_is_of_named_threads_too(team: UserMemory) -> None:
+    team.episodes.suppress(thread="dm-lena", reason="private")
+    assert team.search(QUESTION, suppressed=True).suppressed
+    assert not team.search(QUESTION, suppressed=True, only=OPEN).suppressed
+    assert "dm-lena" not in told(team.search("xylophone", only=OPEN, suppressed=True, limit=20))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what happened in dm-lena?",
+        "what was said in #dm-lena on 4 November?",
+        "what happened since 2 November?",
+        "what did I miss this month?",
+        "what's on on Tuesday?",
+        "what's on on 15 December?",
+        "what did we say last about Sven?",
+        "where are we on Tuesday?",
+    ],
+)
+def test_questions_that_go_their_own_way_stay_within_too(team: UserMemory, question: str) -> None:
+    secrets = ("15 December, not", "harbour office", "in rhymes", "9,600")
+    everywhere = context(team, question) + told(team.search(question, now=NOW, limit=20))
+    walled = context(team, question, only=OPEN) + told(team.search(question, now=NOW, limit=20, only=OPEN))
+    assert any(secret in everywhere for secret in secrets)
+    assert not any(secret in walled for secret in secrets)
+
+
+def test_no_wish_and_no_fact_of_elsewhere_is_told(team: UserMemory) -> None:
+    for card in team.facts.list():
+        team.facts.pin(card.fact.id)  # stands before every message
+    everywhere, walled = context(team, "hello"), context(team, "hello", only=OPEN)
+    assert ("in rhymes" in everywhere, "in rhymes" in walled) == (True, False)
+    assert "in short sentences" in walled
+    assert "in rhymes" in context(team, "hello", only=["dm-lena"])
+
+
+def test_a_fact_is_told_as_it_was_said_where_it_may_be_told(team: UserMemory) -> None:
+    for thread, words, days in (
+        ("dm-lena", "I am allergic to WALNUTS!", 1),
+        ("harbor", "I am allergic to walnuts.", 2),
+    ):
+        team.add(words, role="Lena", thread=thread, timestamp=START + timedelta(days=days))
+    team.flush()
+    question = "who is allergic to walnuts?"
+    (hit,) = (one for one in team.search(question).facts if "walnuts" in one.fact.fact.casefold())
+    assert (hit.origin, len(hit.threads)) == ("dm-lena", 2)
+    recall = team.search(question, only=OPEN)
+    (hit,) = (one for one in recall.facts if "walnuts" in one.fact.fact.casefold())
+    assert (hit.origin, len(hit.threads), len(hit.fact.evidence)) == ("harbor", 1, 1)
+    assert hit.fact.valid_at == START + timedelta(days=2)
+    assert "WALNUTS" not in told(recall)
+    walled = team.context(question, thread="general", at=NOW, only=OPEN)
+    assert "walnuts" in walled.text
+    assert "WALNUTS" not in walled.text
+    assert "dm-lena" not in told(walled)
+
+
+def test_what_was_edited_is_told_where_something_proves_it(team: UserMemory) -> None:
+    (fact,) = (card for card in team.facts.list() if "15 December" in card.fact.fact)
+    team.facts.edit(fact.id, text="Sven leaves in December.", category="experience")
+    question = "when does Sven leave?"
+    shown = [told(team.search(question, only=only)) for only in (OPEN, ["dm-lena"])]
+    assert ["leaves in December" in text for text in shown] == [False, True]
+
+
+@pytest.mark.parametrize("thread", ["general", "new"])
+def test_a_link_made_by_hand_leads_over_no_wall(team: UserMemory, thread: str) -> None:
+    if thread == "new":
+        team.add("a new matter", role="Ole", thread="new", timestamp=NOW - timedelta(hours=1))
+    team.links.add(thread, "dm-lena")
+    assert "15 December" in context(team, thread=thread)
+    for form in ("default", "seed-002"):
+        assert not {"dm-lena"} & {*places(context(team, thread=thread, only=OPEN, form=form))}
+        assert "dm-lena" not in context(team, thread=thread, only=OPEN, form=form)
+
+
+def test_more_links_over_the_wall_than_are_told_leave_room_for_one_within(team: UserMemory) -> None:
+    for n in range(4):
+        team.add(f"secret {n}", role="Lena", thread=f"dm {n}", timestamp=NOW - timedelta(hours=1))
+        team.links.add("general", f"dm {n}")
+    team.links.add("general", "harbor")
+    assert "harbor" in context(team, "hm", only=OPEN, form="seed-002")
+
+
+def test_no_session_of_elsewhere_is_gone_on_from_and_none_of_its_decisions_is_told(team: UserMemory) -> None:
+    def session(thread: str, parent: Any = None) -> Any:
+        return team.sessions.start("the pay of Sven", thread=thread, parent_episode_id=parent, timestamp=NOW)
+
+    first = session("dm-hr")
+    team.add("Sven gets a raise of 400 euros.", role="Lena", thread="dm-hr", timestamp=NOW)
+    team.sessions.end(first.id, "success", ["Sven gets a raise"])
+    session("pay", first.id)
+    team.add("Now the letter.", role="Ole", thread="pay", timestamp=NOW + timedelta(minutes=1))
+    at = NOW + timedelta(minutes=2)
+    for thread in ("pay", "general"):
+        question = "what was decided of the pay of Sven?"
+        everywhere = context(team, question, thread=thread, at=at)
+        walled = context(team, question, thread=thread, at=at, only=["pay"])
+        assert ("gets a raise" in everywhere, "raise" in walled, "dm-hr" in walled) == (True, False, False)
+
+
+def test_a_skill_that_was_learned_elsewhere_too_is_not_told(open_memory: OpenMemory, clock: Clock) -> None:
+    talk = [message for day in range(15) for message in weather(day)]
+    clock.now = talk[-1]["timestamp"]
+    team = open_memory().user("team", new=True)
+    for place, lines in (("dm-lena", talk[:21]), ("desk", talk[21:])):
+        team.add(lines, thread=place)
+    team.flush()
+    question = "Will the weather in Paris be good on Friday?"
+    shown = [
+        team.context(question, thread="x", only=only).items for only in (None, ["desk"], ["desk", "dm-lena"])
+    ]
+    assert [any(line.kind == "skill" for line in lines) for lines in shown] == [True, False, True]
+
+
+def test_a_message_without_a_thread_is_said_into_none_that_is_not_named(
+    team: UserMemory, clock: Clock
+) -> None:
+    clock.forward(hours=1)
+    team.add("the raise is agreed", role="Lena", channel="sms", timestamp=clock.now)
+    assert "raise" in told(team.context("and then?", channel="sms", at=clock.now))
+    walled = team.context("and then?", channel="sms", at=clock.now, only=OPEN)
+    assert (walled.thread, "raise" in told(walled)) == (None, False)
+    assert "raise" in told(team.context("and then?", channel="sms", at=clock.now, only=["sms"]))
+
+
+def test_names_are_given_and_those_that_mean_nothing_are_noted(team: UserMemory) -> None:
+    for verb in (team.context, team.search, team.retrieve):
+        with pytest.raises(InvalidInput, match="name at least one thread or channel"):
+            verb("hello", only=[])
+        with pytest.raises(InvalidInput, match="`only` is empty; give a name"):
+            verb("hello", only=["general", " "])
+    with pytest.raises(InvalidInput, match="cannot be narrowed by 'only'"):
+        team.episodes.list(only=["general"])
+    notes = team.search(QUESTION, only=["foo", "general"]).notes
+    assert notes[0] == "no thread or channel 'foo'"
+    begun = team.context("hello", thread="bar", only=["bar", "foo", "harbor"]).notes
+    assert [note for note in begun if "or channel" in note] == ["no thread or channel 'foo'"]
+    nothing = team.search(QUESTION, only="foo")
+    assert not any((nothing.hits, nothing.candidates, nothing.observations, nothing.facts))
+
+
+def test_no_error_and_no_note_names_what_is_elsewhere(team: UserMemory) -> None:
+    line = {"content": "the vault", "role": "Lena", "location": "vault", "timestamp": NOW.isoformat()}
+    team.add([line], thread="dm-lena", channel="pager")
+    team.threads.rename("dm-lena", "The end of Sven")
+    for wrong in ({"thread": "foo"}, {"asking": "foo"}, {"place": "vaults"}, {"place": "vault"}):
+        with pytest.raises(NotFound) as raised:
+            team.search(QUESTION, only=OPEN, **wrong)  # type: ignore[arg-type]
+        assert "ena" not in str(raised.value)
+        assert "Sven" not in str(raised.value)
+        assert "did you mean" not in str(raised.value)
+    recall = team.search(QUESTION, only=OPEN, channel="fax")
+    assert any("channel 'fax'" in note for note in recall.notes)
+    assert "pager" not in told(recall)
+    assert not team.search(QUESTION, only=OPEN, thread="dm-lena").observations  # both hold
+
+
+def test_projects_hold_beside_names(team: UserMemory) -> None:
+    for folder in ("/home/jo/harbor", "/home/jo/lantern"):
+        team.add(
+            f"run the tests of {folder} with uv", role="Ole", thread=folder, channel=folder, timestamp=NOW
+        )
+    question, names = "how do we run the tests with uv?", ["/home/jo/harbor", "/home/jo/lantern", "general"]
+    both = context(team, question, only=names, project="/home/jo/lantern")
+    assert ("harbor with uv" in both, "lantern with uv" in both) == (False, True)
+    both = told(team.search(question, only=names, project="/home/jo/lantern", limit=20))
+    assert ("harbor with uv" in both, "lantern with uv" in both) == (False, True)
+    assert "lantern with uv" not in context(team, question, only=["general"], project="/home/jo/lantern")
+
+
+def test_the_past_has_its_walls(team: UserMemory, clock: Clock) -> None:
+    then = clock.now
+    clock.forward(days=1)
+    team.add("news of Sven", role="Ole", thread="general", timestamp=clock.now)
+    past = team.as_of(then + timedelta(hours=1))
+    walled = past.search(QUESTION, limit=20, only=OPEN)
+    assert walled.observations
+    assert not {"dm-lena", "nordlicht"} & {*places(told(walled))}
+
+
+def test_much_that_was_said_elsewhere_leaves_room_for_what_may_be_told(
+    open_memory: OpenMemory, clock: Clock
+) -> None:
+    clock.now = NOW
+    team = open_memory().user("team", new=True)
+    rate = "the tax rate that the parser reads is 17 percent, as it was agreed with the office last year"
+    team.add(rate, role="assistant", thread="small", timestamp=START)
+    for thread, text in (("crowd", "tax rate of parser"), ("filler", "good morning")):
+        lines = [{"content": f"{text} {n}", "timestamp": START.isoformat()} for n in range(1_300)]
+        team.add(lines, thread=thread, wait=False)
+    for n in range(6):
+        team.add(f"good morning to all of you {n}", thread=f"dm {n}", timestamp=NOW)
+    lines = team.context("the tax rate of parser", thread="desk", only=["small", "filler"], at=NOW).items
+    assert any("17 percent" in line.text for line in lines)
+
+
+THREADS = ("general", "harbor", "dm-lena", "dm-ole")
+WORDS = (
+    "my sister likes tea",
+    "the offer is out",
+    "please always answer short",
+    "I am allergic to nuts",
+    "we moved the date",
+)
+
+
+@given(
+    said=st.lists(
+        st.tuples(st.sampled_from(THREADS), st.sampled_from(("", "sms", "web")), st.sampled_from(WORDS)),
+        min_size=1,
+        max_size=12,
+    ),
+    only=st.lists(st.sampled_from((*THREADS, "sms", "nobody")), min_size=1, max_size=3),
+    asked=st.sampled_from((*THREADS, "new", None)),
+    linked=st.tuples(st.sampled_from(THREADS), st.sampled_from(THREADS)),
+)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    deadline=None,
+    max_examples=15,
+)
+def test_nothing_that_is_told_lies_outside(
+    said: list[tuple[str, str, str]], only: list[str], asked: str | None, linked: tuple[str, str]
+) -> None:
+    clock = Clock(START)
+    channels: dict[str, set[str]] = {}
+    with Memory.open(":memory:", embedder="hashing", clock=clock) as memory:
+        team = memory.user("team", new=True)
+        for n, (thread, channel, words) in enumerate(said):
+            clock.forward(hours=5)
+            team.add(f"{words} kiwi{n:03}", thread=thread, channel=channel or None, timestamp=clock.now)
+            channels.setdefault(thread, set()).add(channel)
+        if linked[0] != linked[1] and {*linked} <= channels.keys():
+            team.links.add(*linked)
+        team.flush()
+        inside = {one for one, there in channels.items() if one in only or there & {*only}}
+        question = "what of the offer, tea, nuts, and the date?"
+        for answer, more in (
+            (team.context(question, thread=asked, only=only), {asked}),
+            (team.context(question, thread=asked, only=only, form="seed-002"), {asked}),
+            (team.search(question, only=only, limit=20, suppressed=True, detail="high"), set[str]()),
+        ):
+            outside = [n for n, (thread, *_) in enumerate(said) if thread not in inside | more]
+            leaked = [n for n in outside if f"kiwi{n:03}" in told(answer)]
+            assert leaked == []
