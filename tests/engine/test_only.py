@@ -110,6 +110,9 @@ def test_no_wish_and_no_fact_of_elsewhere_is_told(team: UserMemory) -> None:
     assert ("in rhymes" in everywhere, "in rhymes" in walled) == (True, False)
     assert "in short sentences" in walled
     assert "in rhymes" in context(team, "hello", only=["dm-lena"])
+    for n in range(8):  # it stands in the conversation no more
+        team.add(f"ok {n}", role="Lena", thread="dm-lena", timestamp=NOW - timedelta(minutes=30 - n))
+    assert "in rhymes" in context(team, "hello", thread="dm-lena", only=["harbor"])  # it counts always
 
 
 def test_a_fact_is_told_as_it_was_said_where_it_may_be_told(team: UserMemory) -> None:
@@ -267,10 +270,24 @@ def test_much_that_was_said_elsewhere_leaves_room_for_what_may_be_told(
     for thread, text in (("crowd", "tax rate of parser"), ("filler", "good morning")):
         lines = [{"content": f"{text} {n}", "timestamp": START.isoformat()} for n in range(1_300)]
         team.add(lines, thread=thread, wait=False)
-    for n in range(6):
-        team.add(f"good morning to all of you {n}", thread=f"dm {n}", timestamp=NOW)
-    lines = team.context("the tax rate of parser", thread="desk", only=["small", "filler"], at=NOW).items
+    newest = [f"desk {n}" for n in range(6)]  # they are looked through in any case
+    for thread in newest:
+        team.add("good morning to all of you", thread=thread, timestamp=NOW)
+    lines = team.context(
+        "the tax rate of parser", thread="x", only=["small", "filler", *newest], at=NOW
+    ).items
     assert any("17 percent" in line.text for line in lines)
+
+
+def test_what_was_said_last_where_it_may_be_told_is_looked_through(team: UserMemory, clock: Clock) -> None:
+    lines = [{"content": f"what is new, {n}?", "timestamp": START.isoformat()} for n in range(300)]
+    team.add(lines, thread="crowd", wait=False)
+    team.add("we cancelled the kickoff", role="Ole", thread="harbor", timestamp=NOW - timedelta(minutes=20))
+    for n in range(6):
+        team.add(f"hush {n}", role="Lena", thread=f"dm {n}", timestamp=NOW - timedelta(minutes=5))
+    assert "cancelled" in context(
+        team, "what is new?", thread="x", only=["harbor", "crowd"], max_tokens=20_000
+    )
 
 
 THREADS = ("general", "harbor", "dm-lena", "dm-ole")
