@@ -136,6 +136,26 @@ def test_a_fact_is_told_as_it_was_said_where_it_may_be_told(team: UserMemory) ->
     assert "dm-lena" not in told(walled)
 
 
+def test_what_was_said_elsewhere_later_puts_no_end_to_a_fact_that_is_told(
+    team: UserMemory, clock: Clock
+) -> None:
+    for thread, words in (
+        ("harbor", "the dev server is on port 5173"),
+        ("dm-lena", "the dev server is on port 8000 now"),
+    ):
+        clock.forward(days=1)
+        team.add(words, role="user", thread=thread, timestamp=clock.now)
+    team.flush()
+    ends = []
+    for only in (["harbor", "dm-lena"], ["harbor"]):
+        recall = team.search(
+            "which port has the dev server?", until=clock.now - timedelta(hours=1), only=only
+        )
+        (fact,) = (hit.fact for hit in recall.facts if "5173" in hit.fact.fact)
+        ends.append((fact.invalid_at is None, fact.superseded_by is None))
+    assert ends == [(False, False), (True, True)]
+
+
 def test_what_was_edited_is_told_where_something_proves_it(team: UserMemory) -> None:
     (fact,) = (card for card in team.facts.list() if "15 December" in card.fact.fact)
     team.facts.edit(fact.id, text="Sven leaves in December.", category="experience")
