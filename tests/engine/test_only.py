@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 from builders.assistants import weather
 from builders.chats import Clock
+from builders.examples import share
 from conftest import OpenMemory
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from episodic_agent import Filter, Memory, UserMemory
+from episodic_agent.engine.context import gathering
 from episodic_agent.engine.context.assembling import ThreadContext
 from episodic_agent.engine.results import Recall
 from episodic_agent.errors import InvalidInput, NotFound
@@ -200,6 +202,7 @@ def test_no_session_of_elsewhere_is_gone_on_from_and_none_of_its_decisions_is_to
         assert ("gets a raise" in everywhere, "raise" in walled, "dm-hr" in walled) == (True, False, False)
 
 
+@pytest.mark.slow
 def test_a_skill_that_was_learned_elsewhere_too_is_not_told(open_memory: OpenMemory, clock: Clock) -> None:
     talk = [message for day in range(15) for message in weather(day)]
     clock.now = talk[-1]["timestamp"]
@@ -280,15 +283,17 @@ def test_the_past_has_its_walls(team: UserMemory, clock: Clock) -> None:
     assert not {"dm-lena", "nordlicht"} & {*places(told(walled))}
 
 
+@pytest.mark.slow
 def test_much_that_was_said_elsewhere_leaves_room_for_what_may_be_told(
-    open_memory: OpenMemory, clock: Clock
+    open_memory: OpenMemory, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(gathering, "AMONG_OTHERS", 1)  # else it took two thousand messages
     clock.now = NOW
     team = open_memory().user("team", new=True)
     rate = "the tax rate that the parser reads is 17 percent, as it was agreed with the office last year"
     team.add(rate, role="assistant", thread="small", timestamp=START)
     for thread, text in (("crowd", "tax rate of parser"), ("filler", "good morning")):
-        lines = [{"content": f"{text} {n}", "timestamp": START.isoformat()} for n in range(1_300)]
+        lines = [{"content": f"{text} {n}", "timestamp": START.isoformat()} for n in range(150)]
         team.add(lines, thread=thread, wait=False)
     newest = [f"desk {n}" for n in range(6)]  # they are looked through in any case
     for thread in newest:
@@ -299,6 +304,7 @@ def test_much_that_was_said_elsewhere_leaves_room_for_what_may_be_told(
     assert any("17 percent" in line.text for line in lines)
 
 
+@pytest.mark.slow
 def test_what_was_said_last_where_it_may_be_told_is_looked_through(team: UserMemory, clock: Clock) -> None:
     lines = [{"content": f"what is new, {n}?", "timestamp": START.isoformat()} for n in range(300)]
     team.add(lines, thread="crowd", wait=False)
@@ -333,7 +339,7 @@ WORDS = (
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     deadline=None,
-    max_examples=15,
+    max_examples=share(60),
 )
 def test_nothing_that_is_told_lies_outside(
     said: list[tuple[str, str, str]], only: list[str], asked: str | None, linked: tuple[str, str]
