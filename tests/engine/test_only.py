@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 from builders.assistants import weather
 from builders.chats import Clock
+from builders.examples import share
 from conftest import OpenMemory
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from episodic_agent import Filter, Memory, UserMemory
+from episodic_agent.engine.context import gathering
 from episodic_agent.engine.context.assembling import ThreadContext
 from episodic_agent.engine.results import Recall
 from episodic_agent.errors import InvalidInput, NotFound
@@ -131,6 +133,9 @@ def test_no_wish_and_no_fact_of_elsewhere_is_told(team: UserMemory) -> None:
     assert ("in rhymes" in everywhere, "in rhymes" in walled) == (True, False)
     assert "in short sentences" in walled
     assert "in rhymes" in context(team, "hello", only=["dm-lena"])
+    for n in range(8):  # it stands in the conversation no more
+        team.add(f"ok {n}", role="Lena", thread="dm-lena", timestamp=NOW - timedelta(minutes=30 - n))
+    assert "in rhymes" in context(team, "hello", thread="dm-lena", only=["harbor"])  # it counts always
 
 
 def test_a_fact_is_told_as_it_was_said_where_it_may_be_told(team: UserMemory) -> None:
@@ -152,6 +157,26 @@ def test_a_fact_is_told_as_it_was_said_where_it_may_be_told(team: UserMemory) ->
     assert "walnuts" in walled.text
     assert "WALNUTS" not in walled.text
     assert "dm-lena" not in told(walled)
+
+
+def test_what_was_said_elsewhere_later_puts_no_end_to_a_fact_that_is_told(
+    team: UserMemory, clock: Clock
+) -> None:
+    for thread, words in (
+        ("harbor", "the dev server is on port 5173"),
+        ("dm-lena", "the dev server is on port 8000 now"),
+    ):
+        clock.forward(days=1)
+        team.add(words, role="user", thread=thread, timestamp=clock.now)
+    team.flush()
+    ends = []
+    for only in (["harbor", "dm-lena"], ["harbor"]):
+        recall = team.search(
+            "which port has the dev server?", until=clock.now - timedelta(hours=1), only=only
+        )
+        (fact,) = (hit.fact for hit in recall.facts if "5173" in hit.fact.fact)
+        ends.append((fact.invalid_at is None, fact.superseded_by is None))
+    assert ends == [(False, False), (True, True)]
 
 
 def test_what_was_edited_is_told_where_something_proves_it(team: UserMemory) -> None:
@@ -198,6 +223,7 @@ def test_no_session_of_elsewhere_is_gone_on_from_and_none_of_its_decisions_is_to
         assert ("gets a raise" in everywhere, "raise" in walled, "dm-hr" in walled) == (True, False, False)
 
 
+@pytest.mark.slow
 def test_a_skill_that_was_learned_elsewhere_too_is_not_told(open_memory: OpenMemory, clock: Clock) -> None:
     talk = [message for day in range(15) for message in weather(day)]
     clock.now = talk[-1]["timestamp"]
@@ -278,20 +304,37 @@ def test_the_past_has_its_walls(team: UserMemory, clock: Clock) -> None:
     assert not {"dm-lena", "nordlicht"} & {*places(told(walled))}
 
 
+@pytest.mark.slow
 def test_much_that_was_said_elsewhere_leaves_room_for_what_may_be_told(
-    open_memory: OpenMemory, clock: Clock
+    open_memory: OpenMemory, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(gathering, "AMONG_OTHERS", 1)  # else it took two thousand messages
     clock.now = NOW
     team = open_memory().user("team", new=True)
     rate = "the tax rate that the parser reads is 17 percent, as it was agreed with the office last year"
     team.add(rate, role="assistant", thread="small", timestamp=START)
     for thread, text in (("crowd", "tax rate of parser"), ("filler", "good morning")):
-        lines = [{"content": f"{text} {n}", "timestamp": START.isoformat()} for n in range(1_300)]
+        lines = [{"content": f"{text} {n}", "timestamp": START.isoformat()} for n in range(150)]
         team.add(lines, thread=thread, wait=False)
-    for n in range(6):
-        team.add(f"good morning to all of you {n}", thread=f"dm {n}", timestamp=NOW)
-    lines = team.context("the tax rate of parser", thread="desk", only=["small", "filler"], at=NOW).items
+    newest = [f"desk {n}" for n in range(6)]  # they are looked through in any case
+    for thread in newest:
+        team.add("good morning to all of you", thread=thread, timestamp=NOW)
+    lines = team.context(
+        "the tax rate of parser", thread="x", only=["small", "filler", *newest], at=NOW
+    ).items
     assert any("17 percent" in line.text for line in lines)
+
+
+@pytest.mark.slow
+def test_what_was_said_last_where_it_may_be_told_is_looked_through(team: UserMemory, clock: Clock) -> None:
+    lines = [{"content": f"what is new, {n}?", "timestamp": START.isoformat()} for n in range(300)]
+    team.add(lines, thread="crowd", wait=False)
+    team.add("we cancelled the kickoff", role="Ole", thread="harbor", timestamp=NOW - timedelta(minutes=20))
+    for n in range(6):
+        team.add(f"hush {n}", role="Lena", thread=f"dm {n}", timestamp=NOW - timedelta(minutes=5))
+    assert "cancelled" in context(
+        team, "what is new?", thread="x", only=["harbor", "crowd"], max_tokens=20_000
+    )
 
 
 THREADS = ("general", "harbor", "dm-lena", "dm-ole")
@@ -317,7 +360,7 @@ WORDS = (
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     deadline=None,
-    max_examples=15,
+    max_examples=share(60),
 )
 def test_nothing_that_is_told_lies_outside(
     said: list[tuple[str, str, str]], only: list[str], asked: str | None, linked: tuple[str, str]

@@ -149,7 +149,12 @@ def test_lists_are_whole_and_in_the_order_of_time(door: Any, monkeypatch: pytest
 def test_filters_narrow_as_keywords_and_as_a_value(door: Any) -> None:
     ana = door.user("ana")
     furnish(ana)
-    for narrow in ({"thread": "family"}, {"filter": Filter(thread="family")}):
+    for narrow in (
+        {"thread": "family"},
+        {"filter": Filter(thread="family")},
+        {"only": ("family",)},
+        {"filter": Filter(only=["family", "web"])},
+    ):
         assert {hit.evidence[0].observation.text for hit in ana.search("who is a nurse?", **narrow).hits} == {
             "My sister Hannah is a nurse."
         }

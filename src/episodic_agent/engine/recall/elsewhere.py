@@ -6,7 +6,8 @@ which something would be told. Threads that a caller names (`only`) are a wall: 
 what was linked by hand nor a wish that holds everywhere.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 from uuid import UUID
 
@@ -128,11 +129,23 @@ class Elsewhere:
         proofs = tx.observations.get(list(read))
         if self._only is not None:
             inside = {name for name, item in proofs.items() if item.thread_id in self._only}
-            rows = [
-                fact for row in rows if (fact := proved_without(row, _rests_on(row) - inside)) is not None
-            ]
+            here = (proved_without(row, _rests_on(row) - inside) for row in rows)
+            rows = self._as_ended(tx, [row for row in here if row is not None], self._only)
         apart = self._of_others(tx, frozenset(item.thread_id for item in proofs.values()))
         return {row.id: row for row in rows if not (apart and self._are_of(row, proofs, apart))}
+
+    @staticmethod
+    def _as_ended(tx: Transaction, facts: Sequence[Fact], only: frozenset[UUID]) -> list[Fact]:
+        """Return facts without the end that took what was said in other threads than some."""
+        named = {row.superseded_by for row in facts if row.superseded_by is not None}
+        newer = [stored.fact for stored in tx.knowledge.facts(ids=sorted(named))] if named else []
+        proofs = tx.observations.get([one.observation_id for row in newer for one in row.telling])
+        inside = {name for name, item in proofs.items() if item.thread_id in only}
+        known = {row.id for row in newer if any(one.observation_id in inside for one in row.telling)}
+        return [
+            replace(row, superseded_by=None, invalid_at=None) if row.superseded_by in named - known else row
+            for row in facts
+        ]
 
     def _are_of(self, fact: Fact, proofs: Mapping[UUID, Observation], apart: frozenset[UUID]) -> bool:
         read = [(one, proofs[one.observation_id]) for one in fact.telling if one.observation_id in proofs]
