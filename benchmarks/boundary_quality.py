@@ -41,7 +41,7 @@ CODE = (
     "tools/boundary", "tools/train_boundary.py", "src/episodic_agent/core/boundary",
     "src/episodic_agent/data/boundary/speech.toml",
 )  # fmt: skip
-NEEDED = (*(f"seg_{source}" for source in SETS), "ret_beam100k")
+NEEDED = (*(f"seg_{source}" for source in SETS), "ret_beam100k", "ret_memdaily", "thr_irc")
 UNDER = {"unseen": "threads not trained on", "left out": "the whole set not trained on"}
 
 Row: TypeAlias = dict[str, Any]

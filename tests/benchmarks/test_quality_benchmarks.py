@@ -119,7 +119,21 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write(folder / f"{stem}.jsonl.gz", [case(base + n) for n in range(3)])
     statements = [m["text"] for n in range(3) for m in case(500 + n)["messages"]]
     np.savez(units / "ret_beam100k.npz", vectors=embedder.embed(statements).astype(np.float16))
+    events = [case(700 + n) for n in range(20)]
+    write(folder / "ret_memdaily.jsonl.gz", events)
+    crowds = [crowd(800 + n) for n in range(60)]
+    write(folder / "thr_irc.jsonl.gz", crowds)
+    said = [unit["text"] for row in crowds for unit in row["units"]]
+    for stem, texts in (("memdaily", [m["text"] for row in events for m in row["messages"]]), ("irc", said)):
+        np.savez(units / f"{stem}.npz", vectors=embedder.embed(texts).astype(np.float16))
     return folder
+
+
+def crowd(seed: int) -> dict[str, Any]:
+    """A channel in which two conversations follow each other."""
+    units = [unit | {"id": str(n), "system": False} for n, unit in enumerate(talk(seed)[0])]
+    ids = [unit["id"] for unit in units]
+    return {"id": str(seed), "units": units, "threads": [ids[:5], ids[5:]]}
 
 
 def case(seed: int) -> dict[str, Any]:
@@ -284,7 +298,7 @@ def test_an_absent_family_stands_at_the_mean_of_the_training_material() -> None:
     cues, baseline = seen(3)
     baseline = baseline._replace(seen=0.0, with_vectors=0.0)  # a thread without habits yet
     typical = cues.copy()
-    typical[places] = model.networks["vectors-2"].shift[places]
+    typical[places] = model.networks["broad-2"].shift[places]
     without = cue_families.ablations(2.5)["shared words"](model)
     assert without.content(cues, 2, baseline, 9) == pytest.approx(
         model.content(typical, 2, baseline, 9), abs=1e-4

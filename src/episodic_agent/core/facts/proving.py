@@ -2,11 +2,17 @@
 
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from typing import TYPE_CHECKING
 from uuid import UUID
 
-from episodic_agent.core.facts.quoting import is_quotation, says_nothing, told_as
 from episodic_agent.core.facts.slots import keywords
+from episodic_agent.lazily import module
 from episodic_agent.schemas.facts import Fact
+
+if TYPE_CHECKING:
+    from episodic_agent.core.facts import quoting
+else:
+    quoting = module("episodic_agent.core.facts.quoting")  # its judges are arrays: a listing needs none
 
 
 def proved_without(fact: Fact, gone: AbstractSet[UUID]) -> Fact | None:
@@ -24,13 +30,13 @@ def proved_without(fact: Fact, gone: AbstractSet[UUID]) -> Fact | None:
     left = replace(left, valid_at=min(one.valid_at for one in left.telling))
     if fact.edited:
         return left
-    if is_quotation(fact):
+    if quoting.is_quotation(fact):
         first = next((one for one in left.telling if one.value == fact.value), left.telling[0])
         if first.value == fact.value and set(fact.leads) <= set(left.leads):
             return left
-        if says_nothing(first.value):
+        if quoting.says_nothing(first.value):
             return None
-        text = told_as(fact.subject, first.value)  # the words it points to may be gone
+        text = quoting.told_as(fact.subject, first.value)  # the words it points to may be gone
     else:  # a model's sentence
         first = next((one for one in left.telling if one.fact == fact.fact), left.telling[0])
         text = first.fact
