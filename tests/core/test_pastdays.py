@@ -66,7 +66,18 @@ def test_since_a_day_is_since_the_latest_one(question: str, since: str) -> None:
         "what did he bring to the weekend family gathering?",
         "That was £45 more than they said. Still Thursday?",
         "Your leave was for the 17th, wasn't it?",
+        "he said that the new day is saturday 5, 9 to 11",
     ],
 )
 def test_other_days_stay_as_they_are(question: str) -> None:
     assert with_dates(question, NOW) == question
+
+
+@pytest.mark.parametrize(
+    ("question", "day"),
+    [("what did she say friday 20?", "2026-11-20"), ("what did she say, Saturday the 14th?", "2026-11-14")],
+)
+def test_a_weekday_with_the_number_of_a_day_is_the_latest_with_both(question: str, day: str) -> None:
+    assert {(one.start.date().isoformat(), one.kind) for one in asked_time(question, NOW).ranges} == {
+        (day, "day")
+    }

@@ -1,7 +1,6 @@
 """`calibrate` end to end: what it makes of an embedder, where it is kept, and what depends on it."""
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import numpy as np
 import pytest
 from builders.chats import TAP, mine, talk
 from builders.commands import Run
+from builders.minilm import model_folder
 from conftest import OpenMemory
 
 from benchmarks.served import WordAverage, served
@@ -22,7 +22,7 @@ from episodic_agent.engine.evaluate.segmentation import segment, vectors_of
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import Embedder
 from episodic_agent.providers.embedders.hashing import HashingEmbedder
-from episodic_agent.providers.embedders.minilm import MiniLM, is_present
+from episodic_agent.providers.embedders.minilm import MiniLM
 from episodic_agent.providers.embedders.openai import OpenAIEmbedder
 from episodic_agent.schemas import Scope, Vector
 from episodic_agent.wiring import (
@@ -58,12 +58,7 @@ class Raised:
 
 @pytest.fixture(scope="module")
 def cache() -> Path:
-    folder = Path(load_settings().cache)
-    if not is_present(folder):
-        if os.environ.get("EPISODIC_TEST_MODEL") == "required":
-            pytest.fail(PROBLEM)
-        pytest.skip(PROBLEM)
-    return folder
+    return model_folder()
 
 
 @pytest.fixture(scope="module")

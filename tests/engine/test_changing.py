@@ -1,19 +1,15 @@
 """What is said changes what was said before: judged in its conversation, told by facts and searches."""
 
-import os
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
-from functools import cache
 from pathlib import Path
 
 import pytest
 from builders.chats import START, Clock
+from builders.minilm import default_model
 
 from episodic_agent import Memory
 from episodic_agent.engine.user import UserMemory
-from episodic_agent.protocols import Embedder
-from episodic_agent.providers.embedders.minilm import MiniLM, is_present
-from episodic_agent.wiring import load_settings
 
 Line = tuple[int, str, str]
 BESIDE = (
@@ -28,20 +24,9 @@ DENTIST = "dentist is on tuesday at 3"
 GARY = "sorted, Gary from the bakery and the bread van, same day, 9 tho. beer and 100 quid"
 
 
-@cache
-def embedder() -> Embedder:
-    """Return the default model: without it nobody judges what changes in its conversation."""
-    folder = Path(load_settings().cache)
-    if is_present(folder):
-        return MiniLM(folder)
-    if os.environ.get("EPISODIC_TEST_MODEL") == "required":
-        pytest.fail("no model; run `episodic models pull`")
-    pytest.skip("no model")
-
-
 @pytest.fixture
 def memory(tmp_path: Path, clock: Clock) -> Iterator[Memory]:
-    with Memory.open(tmp_path / "m.db", embedder=embedder(), clock=clock) as memory:
+    with Memory.open(tmp_path / "m.db", embedder=default_model(), clock=clock) as memory:
         yield memory
 
 

@@ -1,19 +1,15 @@
 """Contexts where several people write in several places: whose words they are, and to whom they were said."""
 
-import os
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
-from functools import cache
 from pathlib import Path
 
 import pytest
 from builders.chats import START, Clock
+from builders.minilm import default_model
 
 from episodic_agent import Memory
 from episodic_agent.engine.user import UserMemory
-from episodic_agent.protocols import Embedder
-from episodic_agent.providers.embedders.minilm import MiniLM, is_present
-from episodic_agent.wiring import load_settings
 
 Line = tuple[int, str, str, str]  # day, thread, who, text
 TALK = (
@@ -29,20 +25,9 @@ NOT_TO_IT = "please don't ever park in front of the gate"
 TO_IT = "please always answer me in bullet points"
 
 
-@cache
-def embedder() -> Embedder:
-    """Return the default model: by words alone hardly a wish is told."""
-    folder = Path(load_settings().cache)
-    if is_present(folder):
-        return MiniLM(folder)
-    if os.environ.get("EPISODIC_TEST_MODEL") == "required":
-        pytest.fail("no model; run `episodic models pull`")
-    pytest.skip("no model")
-
-
 @pytest.fixture
 def team(tmp_path: Path, clock: Clock) -> Iterator[UserMemory]:
-    with Memory.open(tmp_path / "m.db", embedder=embedder(), clock=clock) as memory:
+    with Memory.open(tmp_path / "m.db", embedder=default_model(), clock=clock) as memory:
         yield memory.user("team")
 
 

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from builders.commands import Run
 
+from episodic_agent.engine.files.recognising import Recogniser
+
 WORDS = (
     "Maintenance starts at 03:00",
     "Maintenance starts at 04:00, not 03:00",
@@ -64,3 +66,16 @@ def test_other_words_under_an_id_that_nobody_edited_are_refused_as_before(run: R
     assert refused.code == 2
     assert "another text" in refused.err
     assert "03:00" in run("search", "when does the maintenance start?").out
+
+
+def test_what_an_import_ended_before_it_hid_the_next_one_hides(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("import", slack(tmp_path / "export", WORDS[0], 0))
+    with monkeypatch.context() as cut_off:
+        cut_off.setattr(Recogniser, "hide_edited", lambda *_: 0)
+        run("import", slack(tmp_path / "export", WORDS[1], 1))
+    assert "at 03:00" in run("search", "when does the maintenance start?").out
+    report = run("import", slack(tmp_path / "export", WORDS[1], 1), "--json")
+    assert (report.json["added"], "1 message edited since" in report.err) == (0, True)
+    assert "at 03:00" not in run("search", "when does the maintenance start?").out

@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -18,6 +17,7 @@ from builders.chats import Clock, mine
 from builders.commands import Run
 from builders.embedders import TopicEmbedder, Unreliable
 from builders.injections import INJECTIONS
+from builders.minilm import default_model
 from conftest import OpenMemory
 
 from episodic_agent import Memory
@@ -28,11 +28,10 @@ from episodic_agent.engine.later import runner_of
 from episodic_agent.engine.links.job import Linker, put_job
 from episodic_agent.engine.links.joining import faults
 from episodic_agent.errors import BadReply, InvalidInput, NotFound, ProviderUnavailable
-from episodic_agent.providers.embedders.minilm import MiniLM, is_present
+from episodic_agent.providers.embedders.minilm import MiniLM
 from episodic_agent.providers.models.staged import StagedModel
 from episodic_agent.schemas import Decision, Joined, Json, Scope, Thread
 from episodic_agent.testing.models import Answer, ScriptedModel
-from episodic_agent.wiring import load_settings
 
 TEN = datetime(2025, 11, 5, 10, tzinfo=UTC)
 NEW_YORK = "What's the weather in New York?"
@@ -551,12 +550,7 @@ def test_orders_in_messages_stay_inside_their_quotation(single: Opened, attack: 
 
 @pytest.fixture(scope="module")
 def minilm() -> MiniLM:
-    folder = Path(load_settings().cache)
-    if not is_present(folder):
-        if os.environ.get("EPISODIC_TEST_MODEL") == "required":
-            pytest.fail("no model; run `episodic models pull`")
-        pytest.skip("no model; run `episodic models pull`")
-    return MiniLM(folder)
+    return default_model()
 
 
 def due_by_hand(text: str) -> bool:

@@ -22,6 +22,7 @@ _DATA: Final = "language/pastdays"
 _LONGEST: Final = 400  # characters of a question; longer ones are read as any text
 _DAY: Final = timedelta(days=1)
 _SATURDAY, _SUNDAY = 5, 6
+_FAR: Final = 100  # days
 _TWO: Final = 2  # letters of a weekday that is a word of its own too
 _WORD: Final = re.compile(r"[^\W_]+")
 _SENTENCE: Final = re.compile(r"((?<!\d)\.(?=\s)|[!?\n。！？]+)")
@@ -166,8 +167,8 @@ def _latest_weekday(name: str, today: date, *, over: bool = False) -> str:
 
 
 def _write_weekday(match: re.Match[str], today: date) -> str:
-    if match["lead"]:  # read by `timewords`, or not the latest
-        return match.group()
+    if match["lead"] or _compiled(rf",?\s+{_THE}\d{{1,2}}{_ENDING}{_ALONE}").match(match.string, match.end()):
+        return match.group()  # read by `timewords`, or not the latest: "Saturday 18" is to come
     groups = match.groupdict()
     is_last = bool(groups.get("last") or groups.get("behind"))
     day = _latest_weekday(match["weekday"], today, over=is_last)
@@ -219,6 +220,15 @@ def _write_since_number(match: re.Match[str], today: date) -> str:
     return f"since {_latest_number(_number_of(match), today)}"
 
 
+def _write_weekday_number(match: re.Match[str], today: date) -> str:
+    """Return the day that has both where it is over: "Saturday 18" is no other one, and may be to come."""
+    weekday = {**short_weekdays(), **weekdays()}[match["weekday"]]
+    number = int(match["day"])
+    near = (today + sign * count * _DAY for count in range(_FAR) for sign in (-1, 1))
+    day = next((day for day in near if (day.day, day.weekday()) == (number, weekday)), today + _DAY)
+    return day.isoformat() if day <= today else match.group()
+
+
 def _write_since(*_: object) -> str:
     return "since "
 
@@ -257,7 +267,13 @@ def _write_joined(match: re.Match[str], _: date) -> str:
     return f"from {match['from']} to {match['to']}"
 
 
-_OF_BARE_DAYS: Final = (_write_weekday, _write_since_weekday, _write_number, _write_since_number)
+_OF_BARE_DAYS: Final = (
+    _write_weekday,
+    _write_weekday_number,
+    _write_since_weekday,
+    _write_number,
+    _write_since_number,
+)
 _ENDING: Final = r"(?:st|nd|rd|th|er|e|º|\.(?!\d)|-?го(?:\s+числа)?|\s+числа)?"
 _DATE: Final = r"\d{4}-\d\d-\d\d"
 _THE: Final = r"(?:«*article»\s*)?"
@@ -298,6 +314,10 @@ _BACK: Final[tuple[tuple[str, _Writer], ...]] = (
         rf"(?<!\w)(?:«between»|«from»)\s+{_THE}(?P<from>\d{{1,2}}){_ENDING}\s+(?:«both»|«until»)\s+{_THE}"
         rf"(?P<to>\d{{1,2}}){_ENDING}\s+(?:of\s+|de\s+|do\s+)?(?P<month>«months»)(?!\w)",
         _write_between,
+    ),
+    (
+        rf"(?<![\w-])(?P<weekday>«weekday»|«short»),?\s+{_THE}(?P<day>\d{{1,2}}){_ENDING}{_ALONE}",
+        _write_weekday_number,
     ),
     (
         rf"(?<![\w-])(?:(?P<lead>«english»|«every»|«next»|«toward»)\s+)?(?:(?P<last>«last»)\s+)?"

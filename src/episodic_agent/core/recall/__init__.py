@@ -55,7 +55,7 @@ if TYPE_CHECKING:
         strength_prior,
         time_match,
         trust,
-        with_due,
+        with_raised,
         with_replaced,
         with_second,
         with_statements,
@@ -78,7 +78,7 @@ else:
             "diversity": "NEAR_DUPLICATE diversify newest_outputs",
             "fusion": (
                 "Fused fuse fuse_episodes measured_share strangers_cosine strength_prior time_match trust "
-                "replaced_episodes with_due with_replaced with_second with_statements"
+                "replaced_episodes with_raised with_replaced with_second with_statements"
             ),
             "order": "Order order_match read_order",
             "policies": "RECALL_2026_12 RECALL_2027_01 RecallPolicy",
@@ -133,7 +133,7 @@ __all__ = [
     "term_weight",
     "time_match",
     "trust",
-    "with_due",
+    "with_raised",
     "with_replaced",
     "with_second",
     "with_statements",

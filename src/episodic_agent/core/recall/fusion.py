@@ -215,19 +215,20 @@ def replaced_episodes(
     return [(own, sorted({owner[later] for later in newer} - {own, -1})) for own, newer in proving]
 
 
-def with_due(fused: Fused, due: FloatArray, ids: Sequence[str], weight: float, *, leg: str = "due") -> Fused:
-    """Return a fused result in which what was said of the days to come that are asked about stands higher.
+def with_raised(fused: Fused, shares: FloatArray, ids: Sequence[str], weight: float, leg: str) -> Fused:
+    """Return a fused result in which what has a share in [0, 1] of something stands higher.
 
-    `due` says how close each is to them, in [0, 1]; with another `leg` that of something else.
+    A share may be how close a text is to the days that are asked about, or that it was said where the
+    question names; `leg` is its name among the legs.
 
     >>> first = Fused(np.array([0.5, 0.4]), np.array([0, 1]), {"lexical": np.array([0.5, 0.4])})
-    >>> with_due(first, np.array([0.0, 1.0]), ["a", "b"], 0.3).order.tolist()
+    >>> with_raised(first, np.array([0.0, 1.0]), ["a", "b"], 0.3, "due").order.tolist()
     [1, 0]
     """
-    if not due.any():
+    if not shares.any():
         return fused
     greatest = float(np.add.reduce(list(fused.legs.values())).max())
-    legs = {**fused.legs, leg: weight * greatest * due}
+    legs = {**fused.legs, leg: weight * greatest * shares}
     return _finish(legs, _reached(fused) * (1.0 + weight), ids)
 
 

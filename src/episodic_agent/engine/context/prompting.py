@@ -3,11 +3,9 @@
 Everything is read in the caller's transaction; `core/context/telling.py` chooses and writes.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from functools import cache
 from itertools import chain, islice
 from typing import Final
@@ -50,7 +48,7 @@ from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.quoting import knows_meaning
 from episodic_agent.engine.links.linked import NearThread, on_both_sides
 from episodic_agent.engine.recall.facts import PER_LEG, after_what_holds, best_facts, replaced_words
-from episodic_agent.engine.threads.resolving import is_unnamed
+from episodic_agent.engine.threads.resolving import given_name, is_place
 from episodic_agent.engine.threads.session_records import SessionFacts, declared, session_at
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import FACTS, Transaction, ref_of
@@ -82,8 +80,6 @@ _SESSION: Final = 4.0
 _HERE: Final = 3.0
 _STEP: Final = 0.5
 _LEAST_HERE: Final = -3.0
-_COME_BACK_TO: Final = timedelta(days=1)  # between the first and the last message of a place
-_MADE_UP: Final = re.compile(r"(?:^|[-_:])[0-9a-f]{8,}(?:-[0-9a-f]+)*$", re.IGNORECASE)  # hashes, UUIDs
 _AROUND: Final = 3  # tokens of a line beside its text
 _ASKED: Final = 40  # texts the language of the frame is read from
 
@@ -161,31 +157,16 @@ def prompt(
 def _places(tx: Transaction, current: Thread | None) -> Callable[[UUID], str]:
     """Return what tells the name of a thread that people come back to; "" for this one and all others.
 
-    Its title where it was given one. A name made up for one conversation ("chat-8f3c2d91a0") says nothing
-    that its date does not. Said into such a place, though, a line without a name would be taken to be from
-    here.
+    Said into such a place, a line of a named thread without its name would be taken to be from here.
     """
-    here = current is not None and _is_place(current)
+    here = current is not None and is_place(current)
 
     @cache
     def place_of(thread_id: UUID) -> str:
         thread = None if current is not None and thread_id == current.id else tx.threads.get(thread_id)
-        if thread is None or not _name(thread):
-            return ""
-        return _name(thread) if here or _is_place(thread) else ""
+        return given_name(thread) if thread is not None and (here or is_place(thread)) else ""
 
     return place_of
-
-
-def _is_place(thread: Thread) -> bool:
-    return bool(_name(thread)) and thread.last_activity_at - thread.created_at >= _COME_BACK_TO
-
-
-def _name(thread: Thread) -> str:
-    """Return what a caller or an import called a thread; "" where that says nothing."""
-    if not thread.explicit or is_unnamed(thread):
-        return ""
-    return thread.title or ("" if _MADE_UP.search(thread.origin) else thread.origin)
 
 
 def _sourced(tx: Transaction, context: Context, observations: Sequence[Observation]) -> Prompt:

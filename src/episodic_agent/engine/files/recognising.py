@@ -22,6 +22,7 @@ from episodic_agent.core.language import plural
 from episodic_agent.engine.files.naming import BEGINNING, chat_name, tells_apart
 from episodic_agent.engine.files.options import ReadingNotes
 from episodic_agent.engine.ingest.appending import Incoming
+from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import Mark, MarkKind, Store, Transaction, ref_of
 from episodic_agent.schemas import Kind, Observation, Scope, Thread, TimeSource
 
@@ -149,22 +150,25 @@ class Recogniser:
                 before = tx.observations.get([ids[n]]).get(ids[n])
             if stale:
                 had.add(first)
-            if stale and before is None:
                 self._edited[ids[n]] = stale
         return had
 
     def hide_edited(self, now: datetime) -> int:
-        """Hide the words that others took the place of when they were edited; return how many those are."""
+        """Hide the words that others took the place of when they were edited; return how many those are.
+
+        Also those of an import that ended before it came to that.
+        """
         if not self._edited:
             return 0
         with self._store.begin(self._scope) as tx:
             pairs = [(new, old) for new, before in self._edited.items() for old in before]
             there = tx.observations.get(list({one for pair in pairs for one in pair}))
             stale = [there[old] for new, old in pairs if new in there and old in there]
-            for before in stale:
-                ref = ref_of(tx.threads.number(before.thread_id), before.seq)
+            refs = [ref_of(tx.threads.number(before.thread_id), before.seq) for before in stale]
+            shown = sorted({*refs} - Visibility(tx, now).why(refs).keys())
+            for ref in shown:
                 tx.upkeep.put(Mark(ref, ref, MarkKind.SUPPRESSED, now, _EDITED))
-        return len(stale)
+        return len(shown)
 
     def _ids(self, name: str, items: Sequence[tuple[int, Item]]) -> list[UUID]:
         """Return the ids of items, each with its part, read as `name` says."""

@@ -7,12 +7,12 @@ from uuid import UUID
 
 from episodic_agent.core import recall as ranking
 from episodic_agent.core.threads import opens_turn
+from episodic_agent.engine.recall.facts import DIGITS
 from episodic_agent.engine.recall.gathering import Gathered, Gatherer
 from episodic_agent.engine.results import Evidence
 from episodic_agent.schemas import Kind, Observation
 
 PROOFS: Final = 5  # observations shown with a hit
-DIGITS: Final = 6  # scores are rounded before they order anything, so that machines agree
 _REACH: Final = 40  # among which those are chosen where tools ran, which say the same again and again
 
 

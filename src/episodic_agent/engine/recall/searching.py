@@ -39,7 +39,7 @@ from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.episodes.listing import full_episodes
 from episodic_agent.engine.recall import whereabouts
 from episodic_agent.engine.recall.due import due_shares
-from episodic_agent.engine.recall.facts import answering, category_of
+from episodic_agent.engine.recall.facts import DIGITS, answering, category_of
 from episodic_agent.engine.recall.filtering import (
     check_place,
     no_channel,
@@ -50,7 +50,7 @@ from episodic_agent.engine.recall.filtering import (
 from episodic_agent.engine.recall.former import BetweenEmbedders, FormerQuery
 from episodic_agent.engine.recall.gathering import DAY, Gathered, Gatherer, SearchBounds
 from episodic_agent.engine.recall.happening import happened_refs
-from episodic_agent.engine.recall.proving import DIGITS, PROOFS, concluded, evidence_of, proofs_of
+from episodic_agent.engine.recall.proving import PROOFS, concluded, evidence_of, proofs_of
 from episodic_agent.engine.recall.talks import named_talk
 from episodic_agent.engine.recall.times import in_its_time, nothing_due, silence, span, zone_of_writer
 from episodic_agent.engine.results import (
@@ -430,13 +430,13 @@ class Recaller:
         if asked.due is not None:
             due = _closeness(gathered, asked, 0.0)
             if asked.query.ahead is not None and asked.query.ahead.alone:
-                observations = ranking.with_due(observations, due, ids, DUE_ALONE)
+                observations = ranking.with_raised(observations, due, ids, DUE_ALONE, "due")
             else:  # beside a matter the hour tells nothing
                 due = np.where(due >= DATED_ONLY, 1.0, due)
-                observations = ranking.with_due(observations, due, ids, weights.due)
+                observations = ranking.with_raised(observations, due, ids, weights.due, "due")
         if asked.talk is not None:
             there = np.isin(gathered.refs, asked.talk).astype(np.float64)
-            observations = ranking.with_due(observations, there, ids, weights.due, leg="talk")
+            observations = ranking.with_raised(observations, there, ids, weights.due, "talk")
         if weights.states > 0:
             # last, as it only moves: what is no longer so may have been lifted by the day it named
             over = gatherer.replaced(gathered, observations.order.tolist(), asked.now)

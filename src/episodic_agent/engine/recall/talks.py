@@ -5,17 +5,14 @@ any other matter it is a preference and no filter.
 """
 
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from episodic_agent.core.language import fold
 from episodic_agent.core.recall.alone import asks_what_happened, asks_what_was_said
 from episodic_agent.core.recall.talks import TalkName, talk_names
 from episodic_agent.engine.recall.filtering import refs_of_threads, threads_of_channel
-from episodic_agent.engine.threads.resolving import is_unnamed
+from episodic_agent.engine.threads.resolving import given_name, is_place
 from episodic_agent.protocols import Refs, Transaction
-from episodic_agent.schemas import Thread
-
-_COME_BACK_TO: Final = timedelta(days=1)  # between the first and the last message of a place
 
 
 class NamedTalk(NamedTuple):
@@ -44,16 +41,7 @@ def _refs_called(tx: Transaction, called: TalkName) -> Refs | None:
     """
     for spelling in dict.fromkeys([called.name, called.name.replace(" ", "-"), fold(called.name)]):
         thread = tx.threads.get(spelling)
-        if (
-            thread is not None
-            and thread.explicit
-            and not is_unnamed(thread)
-            and (called.sure or _lasts(thread))
-        ):
+        if thread is not None and given_name(thread) and (called.sure or is_place(thread)):
             return refs_of_threads(tx, [thread.id])
     threads = threads_of_channel(tx, called.name) if called.sure else ()
     return refs_of_threads(tx, threads) if threads else None
-
-
-def _lasts(thread: Thread) -> bool:
-    return thread.last_activity_at - thread.created_at >= _COME_BACK_TO

@@ -39,6 +39,8 @@ NAMED: Final = "named"  # verdict of the decision that a caller named a thread w
 POLICY: Final = "threads-2027-02"
 _NEAREST: Final = 8  # threads that may be current; the first is, unless it is closed in this call
 _EARLIER: Final = 200  # threads looked at for a place in time
+_COME_BACK_TO: Final = timedelta(days=1)  # between the first and the last message of a place
+_MADE_UP: Final = re.compile(r"(?:^|[-_:])[0-9a-f]{8,}(?:-[0-9a-f]+)*$", re.IGNORECASE)  # hashes, UUIDs
 _UNNAMED: Final = re.compile(r" \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ(?: \(\d+\))?$")
 
 
@@ -153,6 +155,21 @@ def view_of(thread: Thread) -> ThreadView:
 def is_unnamed(thread: Thread) -> bool:
     """Tell whether a thread has the name a message that began it gave it."""
     return _UNNAMED.search(thread.origin) is not None
+
+
+def given_name(thread: Thread) -> str:
+    """Return what a caller or an import called a thread; "" where nobody did, or the name says nothing.
+
+    A name made up for one conversation ("chat-8f3c2d91a0") says nothing that its time does not.
+    """
+    if not thread.explicit or is_unnamed(thread):
+        return ""
+    return thread.title or ("" if _MADE_UP.search(thread.origin) else thread.origin)
+
+
+def is_place(thread: Thread) -> bool:
+    """Tell whether a thread is a place people come back to: named, and of more than a day."""
+    return bool(given_name(thread)) and thread.last_activity_at - thread.created_at >= _COME_BACK_TO
 
 
 def answered(tx: Transaction, threads: Iterable[Thread]) -> set[UUID]:

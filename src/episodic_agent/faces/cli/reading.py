@@ -315,7 +315,7 @@ def episodes(
             thread=thread, place=place, where=where, limit=limit, project=project
         )
         users = memory.users()
-    filters = {"--where": " ".join(where), "--thread": thread, "--place": place}
+    filters = {"--where": " ".join(where), "--thread": thread, "--place": place, "--project": project}
     named = " ".join(f"{option} {value}" for option, value in filters.items() if value)
     _cards(cards, users, as_json=as_json, filtered=named)
 
