@@ -19,7 +19,7 @@ def test_of_twenty_rounds_the_newest_is_told_under_the_name_that_search_shows(
     mine(memory).flush()
     lines = mine(memory).context(REQUEST).text.splitlines()
     days = {line for line in lines if line.startswith("2026-03-")}
-    assert days == {"2026-03-20"}
+    assert days == {"2026-03-20, robot"}
     assert any("agent: In the kitchen: fill the tank" in line for line in lines)
     room, action = COFFEE[-1]
     assert f"- agent: In the {room}: {action}" in lines
