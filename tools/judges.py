@@ -1,14 +1,16 @@
 """What trainers of judges of statements share: statements to learn from, and weighed sums of their signs."""
 
 import csv
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.linear_model import LogisticRegression
 
 from episodic_agent.core.facts.stating import EVEN, signs
 from episodic_agent.protocols import Embedder
@@ -72,6 +74,40 @@ def matrix(rows: Sequence[Row], names: Sequence[str], scales: Floats) -> sparse.
     values = [scales[place] for _, place in cells]
     where = tuple(np.array(cells, int).T) if cells else ([], [])
     return sparse.csr_matrix((values, where), shape=(len(rows), len(names)))
+
+
+def fit_judge(
+    rows: Sequence[Row],
+    *,
+    meaning: bool,
+    words: float,
+    trust: float = 1.0,
+    least: int = LEAST,
+    shares: Floats | None = None,
+) -> Weights:
+    """Return the judge of one column that messages teach; `meaning` False: without vectors.
+
+    `words` is what words weigh beside vectors, `trust` the inverse of the ridge's strength, `least` how
+    often a sign must occur to be learned, `shares` what each row weighs.
+    """
+    counts = Counter(sign for row in rows for sign in signs(row.text))
+    names = sorted(sign for sign, count in counts.items() if count >= least)
+    weight = words if meaning else 1.0
+    scales = np.array([weight / np.sqrt(FORM if name.startswith(":") else WORD) for name in names])
+    parts: list[Any] = [matrix([replace(row, before="") for row in rows], names, scales)]
+    if meaning:
+        parts.append(np.stack([row.vector for row in rows]))
+    model = LogisticRegression(C=trust, max_iter=2000).fit(
+        sparse.hstack(parts).tocsr(), [row.lasts for row in rows], sample_weight=shares
+    )
+    weights, vector = model.coef_[0, : len(names)] * scales, model.coef_[0, len(names) :]
+    return Weights(names, weights[:, None], vector[:, None] if meaning else None, model.intercept_)
+
+
+def likely(judge: Weights, rows: Sequence[Row]) -> Floats:
+    """Return how likely each message is what a judge of one column looks for, in [0, 1]."""
+    result: Floats = 1 / (1 + np.exp(-judge.scores(rows)[:, 0]))
+    return result
 
 
 def packed(kind: str, judge: Weights, least: float = NEXT_TO_NOTHING) -> dict[str, Any]:

@@ -148,6 +148,15 @@ def likely(file: str, text: str, vector: Vector | None = None) -> float:
     return _logistic(float(_sums(file, text, "", vector)[0]))
 
 
+def vector_of(file: str) -> Vector:
+    """Return the direction [384] in which what a judge of one column looks for lies, by its file."""
+    vector = _judges(file)[0].vector
+    if vector is None:
+        raise ValueError(f"{file} has no judge that reads vectors")
+    direction: Vector = vector[:, 0] / np.linalg.norm(vector[:, 0])
+    return direction
+
+
 def _sums(file: str, text: str, before: str, vector: Vector | None) -> NDArray[np.float32]:
     """Return the sums of a judge's columns, [k]."""
     with_meaning, by_words = _judges(file)

@@ -82,6 +82,16 @@ class Confidence:
         """
         return self.answerable < threshold
 
+    def at_least(self, likely: float, shares: FloatArray) -> "Confidence":
+        """Return no less confidence than what is known besides: how likely the best of it answers.
+
+        `shares` are how much of that each candidate has, in [0, 1].
+
+        >>> Confidence(0.1, np.array([0.1, 0.3])).at_least(0.6, np.array([1.0, 0.0])).hits.tolist()
+        [0.6, 0.3]
+        """
+        return Confidence(max(self.answerable, likely), np.maximum(self.hits, likely * shares))
+
 
 def surprise_at_strangers(documents: int) -> float:
     """Return how much it says, in [0, 1], that a name stands in none of so many texts.

@@ -34,7 +34,7 @@ Name: TypeAlias = tuple[tuple[str, ...], ...]  # the terms each of its words may
 
 # Roles, not names: "the user interface" does not ask about the role "user".
 _ROLES: Final = frozenset({"user", "assistant", "system", "tool", "agent", "human", "ai", "bot", "function"})
-_ASKER_ROLES: Final = ("user", "human")
+ASKER_ROLES: Final = ("user", "human")
 _ANSWERER_ROLES: Final = ("assistant", "ai", "bot", "agent")
 # Patterns are compiled at their first use (`re` keeps them): at import they would cost every start 2 ms.
 _QUOTED: Final = r"[\"“”„«»「」『』]([^\"“”„«»「」『』]{2,200})[\"“”„«»「」『』]"
@@ -42,7 +42,7 @@ _FIRST_PERSON: Final = (
     r"\b(?:i|me|my|mine|myself|i'm|i've|i'd|i'll|ich|mir|mich|mein\w*|yo|mis?|je|mon|mes|moi|io|mio|mia|eu|meu|"
     r"minha|ik|mijn|я|мне|меня|мой|моя|мои|we|our|us)\b|我|咱"
 )
-_ASKER: Final = r"\b(?:i|ich|yo|je|io|eu|ik|я)\b|我(?!们)"  # who asks, as the subject of the question
+ASKER: Final = r"\b(?:i|ich|yo|je|io|eu|ik|я)\b|我(?!们)"  # who asks, as the subject of the question
 _ABOUT_ANSWERER: Final = (
     r"\b(?:did|have|had|were|do|could|can) you (?:\w+ )?(?:say|said|tell|told|recommend\w*|"
     r"suggest\w*|advi[sc]e\w*|"
@@ -150,7 +150,7 @@ def analyse(
     dense, named = _addressed(text, (*actors, owner) if owner and owner not in actors else actors)
     if owner and any(fold(name) == fold(owner) for name in named):
         besides = besides.union(tokens(owner, language))  # "I" to those whose memory it is: seldom written
-        named |= {actor for actor in actors if fold(actor) in _ASKER_ROLES}
+        named |= {actor for actor in actors if fold(actor) in ASKER_ROLES}
     there, bare = read_places(text, places, language) if places else Named(), dense
     if there.places:  # their names are nobody's, and met by where something was, not by words
         bare, _ = _addressed(there.rest, (*actors, owner) if owner else actors)
@@ -169,7 +169,7 @@ def analyse(
         names=tuple(names),
         written=tuple(names.values()),
         anonymous=not named and all(fold(actor) in _ROLES for actor in actors),
-        by_asker=not named and re.search(_ASKER, text.casefold()) is not None,
+        by_asker=not named and re.search(ASKER, text.casefold()) is not None,
         script=script(text),
         language=language,
         places=there.places,
@@ -305,6 +305,22 @@ def _addressed(text: str, actors: tuple[str, ...]) -> tuple[str, set[str]]:
     return text, named
 
 
+def people_named(text: str, actors: Iterable[str]) -> list[tuple[int, str]]:
+    """Return the actors that a text names, each with where it does first.
+
+    >>> people_named("Did Bo call Ana?", ["Ana", "Bo Olsen"])
+    [(4, 'Bo Olsen'), (9, 'Ana')]
+    """
+    spaced, unspaced = _names(tuple(dict.fromkeys(actors)))
+    forms = [form for word in set(words(text)) for form in spaced.get(word, {}).values()]
+    forms += [form for name, form in unspaced.items() if name in text]
+    places: dict[str, int] = {}
+    for pattern, actor in forms:
+        if match := pattern.search(text):
+            places[actor] = min(match.start(), places.get(actor, match.start()))
+    return sorted((at, actor) for actor, at in places.items())
+
+
 @lru_cache(maxsize=64)
 def _names(actors: tuple[str, ...]) -> tuple[dict[str, dict[str, _Form]], dict[str, _Form]]:
     """Return the ways of naming actors: by first word, and those written without spaces.
@@ -352,4 +368,4 @@ def _by_role(text: str, actors: tuple[str, ...]) -> Iterator[str]:
     if re.search(_ABOUT_ANSWERER, folded):
         yield from (actor for actor in actors if fold(actor) in _ANSWERER_ROLES)
     elif re.search(_FIRST_PERSON, folded):
-        yield from (actor for actor in actors if fold(actor) in _ASKER_ROLES)
+        yield from (actor for actor in actors if fold(actor) in ASKER_ROLES)

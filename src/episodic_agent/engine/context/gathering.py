@@ -41,6 +41,7 @@ from episodic_agent.core.recall.query import Query
 from episodic_agent.core.threads import is_reply
 from episodic_agent.engine.context.ordering import in_order
 from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.recall.commitments import CommitmentQuestion, commitments_asked
 from episodic_agent.engine.recall.concluding import conclusions
 from episodic_agent.engine.recall.due import due_shares
 from episodic_agent.engine.recall.elsewhere import NO_OTHERS, Elsewhere
@@ -70,6 +71,7 @@ _FIGURE: Final = re.compile(r"\d")
 _LONGEST_QUESTION: Final = 400  # characters: what is longer asks for no time alone, and would cost more
 _AT_TIME: Final = 1.5  # log-odds that having been said at the time a question names adds
 _DUE: Final = 1.5  # log-odds that being said of the days to come that it asks about adds
+_TAKEN_ON: Final = 2.5  # log-odds that surely being a commitment it asks for adds
 _TALK: Final = 1.0  # log-odds that having been said in the thread or channel it names adds
 _FIRST_BY: Final = 1e-3  # log-odds: what stands first, and no further above the rest
 _LINKED, _MAYBE, _CHOSEN = 0.7, 0.3, 1.0  # log-odds that a link adds
@@ -83,7 +85,8 @@ class Situation:
     `sitting` is the part of `before` that is one stretch of talk with the message. `place` is the seq
     its part of the thread is found by: its own, or of what stands before it, -1 where nothing does; None
     where it would stand behind the thread's last. Of `others` nothing is told. `talk` is what was said in the
-    thread or channel that the message names.
+    thread or channel that the message names, `taken_on` what tells of the commitments it asks for, each with
+    its share of the best.
     """
 
     text: str
@@ -98,6 +101,7 @@ class Situation:
     when: "AskedTime | None" = None
     others: Elsewhere = NO_OTHERS
     talk: Refs | None = None
+    taken_on: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +138,7 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
         return now
     talk = named_talk(tx, text, now.at) if asks(text) else None
     now = now if talk is None else replace(now, talk=talk.refs)
+    now = _with_commitments(tx, deps, now, visibility)
     over = asks(text) and bool(asked_time(text, now.at).ranges)
     if not over and days_asked(text, now.at) is None:
         return now
@@ -169,6 +174,13 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
     if len(refs) > MOST_TIMED:  # of a long time something of every part of it
         refs = refs[np.linspace(0, len(refs) - 1, MOST_TIMED).astype(np.int64)]
     return replace(now, when=AskedTime(query, refs, alone, note))
+
+
+def _with_commitments(tx: Transaction, deps: Deps, now: Situation, visibility: Visibility) -> Situation:
+    asked = CommitmentQuestion(now.text, now.vector, deps.embedder_name, deps.language)
+    shares = commitments_asked(tx, asked, now.at, visibility).shares
+    refs = _of_before(tx, np.array([*shares], np.int64), now) if shares else ()
+    return replace(now, taken_on={int(ref): shares[ref] for ref in refs})
 
 
 def _of_before(tx: Transaction, refs: Refs, now: Situation) -> Refs:
@@ -282,6 +294,8 @@ def _timed(worths: Floats, now: Situation, texts: Sequence[Observation], refs: S
     when = now.when
     if now.talk is not None:
         worths = worths + _TALK * np.isin(refs, now.talk)
+    if now.taken_on:
+        worths = worths + _TAKEN_ON * np.array([now.taken_on.get(ref, 0.0) for ref in refs])
     if when is None:
         return worths
     close = np.array([when.close.get(ref, 0.0) for ref in refs])
@@ -582,6 +596,7 @@ def _candidates(
     ]
     timed = [] if now.when is None else [now.when.refs]
     timed += [] if now.talk is None else [now.talk[-PER_LEG:]]
+    timed += [np.array([*now.taken_on], np.int64)]
     refs = np.unique(np.concatenate([hits - 1, hits, hits + 1, *reach, *timed]).astype(np.int64))
     return _free(tx, refs, now, apart, shown)
 

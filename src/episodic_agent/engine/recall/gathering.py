@@ -125,14 +125,14 @@ class Gatherer:
         visibility: Visibility | None = None,
         fades: bool = True,
         former: FormerQuery | None = None,
-        due: Refs | None = None,
+        besides: Refs | None = None,
         talk: Refs | None = None,
     ) -> None:
         """Take `calibration` to bring every cosine that is weighed to the default embedder's scale.
 
-        `former` is the query for documents that have no vector of the embedder yet; `due` are what was said
-        of the days to come that it asks about: they are candidates whatever they say; of `talk`, the thread
-        or channel it names, the best are.
+        `former` is the query for documents that have no vector of the embedder yet; `besides` are
+        candidates whatever they say: what is due on the days it asks about, the commitments it asks for; of
+        `talk`, the thread or channel it names, the best are.
 
         Without a `visibility` nothing is left out; `fades` False takes every episode to be as on its first
         day.
@@ -145,7 +145,7 @@ class Gatherer:
         self._vector = vector
         self._embedder = embedder
         self._former = former
-        self._due = due
+        self._besides = besides
         self._talk = talk
         self._read: dict[int, Observation] = {}  # the best are asked for again and again
         self._visits = [stay for place in query.places for stay in tx.threads.visits(place=place)]
@@ -251,7 +251,7 @@ class Gatherer:
         there = self._at_the_end()
         there += [self._best_of(self._there())] if self._query.places else []
         there += [] if self._talk is None else [self._best_of(self._talk)]
-        there += [] if self._due is None else [self._due]
+        there += [] if self._besides is None else [self._besides]
         chosen: Refs = np.unique(np.concatenate([lexical, dense, seeds - 1, seeds + 1, *there]))
         return self._uncovered(chosen.astype(np.int64))
 

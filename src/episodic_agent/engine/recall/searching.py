@@ -37,7 +37,7 @@ from episodic_agent.engine.arguments import (
 )
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.episodes.listing import full_episodes
-from episodic_agent.engine.recall import whereabouts
+from episodic_agent.engine.recall import commitments, whereabouts
 from episodic_agent.engine.recall.due import due_shares
 from episodic_agent.engine.recall.facts import DIGITS, answering, category_of
 from episodic_agent.engine.recall.filtering import (
@@ -48,7 +48,7 @@ from episodic_agent.engine.recall.filtering import (
     threads_called,
 )
 from episodic_agent.engine.recall.former import BetweenEmbedders, FormerQuery
-from episodic_agent.engine.recall.gathering import DAY, Gathered, Gatherer, SearchBounds
+from episodic_agent.engine.recall.gathering import DAY, Floats, Gathered, Gatherer, SearchBounds
 from episodic_agent.engine.recall.happening import happened_refs
 from episodic_agent.engine.recall.proving import PROOFS, concluded, evidence_of, proofs_of
 from episodic_agent.engine.recall.talks import named_talk
@@ -74,6 +74,8 @@ HIDDEN = "what there is to search here is suppressed or archived; ask with suppr
 SCENES = 256  # scopes of which a process remembers who speaks there
 _LONGEST_NAME = 60  # characters of one that a note says is never mentioned
 DUE_ALONE = 4.0  # of all that is due that stands first which is close to the day, however it is worded
+TAKEN_ON = 1.0  # share of the best score that surely being a commitment which is asked for adds
+SURE = 0.45  # how likely a commitment is asked for, from which a search does not say that it knows nothing
 SEED_DIGITS = 7  # rank fusion's scores are small
 
 
@@ -145,6 +147,7 @@ class _SearchRequest:
     notes: Sequence[str]
     former: FormerQuery | None = None
     due: Mapping[int, float] | None = None
+    taken_on: commitments.Commitments = commitments.NONE_ASKED
     talk: Refs | None = None
     everywhere: Refs | None = None
 
@@ -251,12 +254,11 @@ class Recaller:
                 observations=options.observations,
                 visibility=visibility,
             )
-            only = asked.filter_.only
-            unknown = (
-                None if options.channel is None or _best(listed) else no_channel(tx, options.channel, only)
-            )
+            if options.channel is None or _best(listed):
+                return listed
+            unknown = no_channel(tx, options.channel, asked.filter_.only)
             return replace(listed, notes=[unknown]) if unknown else listed
-        asked = _with_due(tx, asked, visibility)
+        asked = self._with_commitments(tx, _with_due(tx, asked, visibility), visibility)
         gatherer = Gatherer(
             tx,
             query,
@@ -267,7 +269,7 @@ class Recaller:
             fades=fades,
             former=asked.former,
             talk=asked.talk,
-            due=None if asked.due is None else np.array([*asked.due], np.int64),
+            besides=np.array([*(asked.due or {}), *asked.taken_on.shares], np.int64),
         )
         if asked.policy == SEED_003:
             return self._by_ranks(tx, gatherer, asked)
@@ -283,15 +285,25 @@ class Recaller:
             return Recall(asked.query.text, (), (), 0.0, [*asked.notes, nothing])
         return self._fused(gatherer, gathered, asked)
 
+    def _with_commitments(
+        self, tx: Transaction, asked: "_SearchRequest", visibility: Visibility
+    ) -> "_SearchRequest":
+        """Return a request with what tells of the commitments that it asks for."""
+        if asked.policy == SEED_003 or not FUSING[asked.policy].measured:
+            return asked
+        text, deps = asked.query.text, self._deps
+        question = commitments.CommitmentQuestion(text, asked.vector, deps.embedder_name, deps.language)
+        taken_on = commitments.commitments_asked(tx, question, asked.now, visibility)
+        return replace(asked, taken_on=taken_on)
+
     def _left_out(
         self, tx: Transaction, asked: "_SearchRequest", recall: Recall, visibility: Visibility, at: datetime
     ) -> list[Suppressed]:
         """Return what would be a hit but for marks and suppressed words, then but for its strength."""
         shown = {hit.episode_id for hit in _best(recall)}
         left: list[Suppressed] = []
-        for hit in (
-            _best(self._answer(tx, asked, Visibility(tx, at, lifted=True))) if visibility.drawn else ()
-        ):
+        lifted = Visibility(tx, at, lifted=True)
+        for hit in _best(self._answer(tx, asked, lifted)) if visibility.drawn else ():
             # one that is shown for other messages, or was not good enough without these, is left out in part
             if why := _why_hidden(tx, visibility, hit):
                 left.append(Suppressed(hit, why))
@@ -387,7 +399,9 @@ class Recaller:
             filtered=policy.measured and (options.since is not None or options.until is not None),
         )
         if _asks_no_words(query, asked.policy, options):
-            trust = ranking.certain(_closeness(gathered, asked, 1.0))
+            trust = ranking.certain(_shares(gathered, asked.due, 1.0))
+        elif asked.taken_on.likely >= SURE and not gathered.unknown:
+            trust = trust.at_least(asked.taken_on.likely, _shares(gathered, asked.taken_on.shares))
         order = self._diverse(gatherer, gathered, observations.order, policy, share=share)
         chosen = order[: options.observations].tolist()
         rows = fused.order[: options.limit].tolist()
@@ -428,12 +442,14 @@ class Recaller:
             stating = gatherer.stating(gathered, first.order.tolist())
             observations = ranking.with_statements(first, stating, ids, weights)
         if asked.due is not None:
-            due = _closeness(gathered, asked, 0.0)
+            due = _shares(gathered, asked.due)
             if asked.query.ahead is not None and asked.query.ahead.alone:
                 observations = ranking.with_raised(observations, due, ids, DUE_ALONE, "due")
             else:  # beside a matter the hour tells nothing
                 due = np.where(due >= DATED_ONLY, 1.0, due)
                 observations = ranking.with_raised(observations, due, ids, weights.due, "due")
+        taken_on = _shares(gathered, asked.taken_on.shares)
+        observations = ranking.with_raised(observations, taken_on, ids, TAKEN_ON, "commitment")
         if asked.talk is not None:
             there = np.isin(gathered.refs, asked.talk).astype(np.float64)
             observations = ranking.with_raised(observations, there, ids, weights.due, "talk")
@@ -506,9 +522,8 @@ def _of_its_time(query: ranking.Query, policy: str, options: SearchOptions) -> b
     return query.said_alone and policy != SEED_003 and options.since is options.until is None
 
 
-def _closeness(gathered: Gathered, asked: "_SearchRequest", otherwise: float) -> NDArray[np.float64]:
-    due = asked.due or {}
-    return np.array([due.get(ref, otherwise) for ref in gathered.refs.tolist()])
+def _shares(gathered: Gathered, shares: Mapping[int, float] | None, other: float = 0.0) -> Floats:
+    return np.array([(shares or {}).get(ref, other) for ref in gathered.refs.tolist()])
 
 
 def _asks_no_words(query: ranking.Query, policy: str, options: SearchOptions) -> bool:

@@ -1,0 +1,161 @@
+"""What somebody took on to do: which messages tell of it, which questions ask for it, and whose it is.
+
+"What did Jonas promise?" is not answered by what sounds like a promise but by "slides will be with you on
+Friday", and "leave it with me" says only with the request before it what is meant. Whether a message takes
+something on, and whether a question asks for that, two judges tell that were taught by examples; which of it
+answers a question a weighed sum of few features tells. All are made by `tools/train_commitments.py`.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from episodic_agent.core.facts.stating import is_person, likely, parts_of, vector_of
+from episodic_agent.core.language import fold
+from episodic_agent.core.recall.alone import QUESTION_MARKS
+from episodic_agent.core.recall.query import ASKER, ASKER_ROLES, people_named
+from episodic_agent.data import arrays
+from episodic_agent.schemas import Vector
+
+TAKING: Final = "recall/commitments.npz"
+ASKING: Final = "recall/commitments_asked.npz"
+CHOOSING: Final = "recall/commitments_chosen.npz"
+ASKED: Final = 0.35  # from which a question asks for commitments
+LONGEST: Final = 400  # characters of such a question
+_PARTS: Final = 12  # of a long message that are judged, its last
+_FAR: Final = 4.0  # log-odds beyond which a judge is not believed
+
+
+class AskedPeople(NamedTuple):
+    """Who a question for commitments is about: whose they are, and to whom; by the actors' names, folded.
+
+    `whose` is empty where it names nobody, or a "we".
+    """
+
+    whose: frozenset[str]
+    others: frozenset[str]
+
+
+class Undertaking(NamedTuple):
+    """A message that may take something on, beside a question.
+
+    `before` is what somebody else said just before it, "" for nothing; `likelihood` that of taking something
+    on; `cosine` and `held` (of the question's words, by rarity, of the best 1) are its own or of what stands
+    before it, `held_near` of the messages around it; `in_thread`: the question names its thread;
+    `others_near`: somebody else whom the question names speaks beside it.
+    """
+
+    actor: str
+    text: str
+    before: str
+    likelihood: float
+    cosine: float
+    held: float
+    held_near: float
+    in_thread: bool
+    others_near: bool
+    days: float
+
+
+FEATURES: Final = (
+    "takes on", "cosine", "terms", "no terms", "by whom is asked", "by another", "nobody asked of",
+    "names whom is asked of", "names the other", "days", "asks", "terms near", "in the thread",
+    "the other near",
+)  # fmt: skip
+
+
+def asks_for_commitments(question: str, vector: Vector | None = None) -> bool:
+    """Tell whether a question is for what somebody promised, or has yet to do.
+
+    `vector` [384] is that of the judges' embedder, None: none.
+
+    >>> asks_for_commitments("What did I promise Lena?"), asks_for_commitments("Where does Lena live?")
+    (True, False)
+    """
+    return len(question) <= LONGEST and likely(ASKING, question, vector) >= ASKED
+
+
+def takes_on(text: str, vector: Vector | None = None) -> float:
+    """Return how likely a message takes something on, for whoever it tells of; in [0, 1].
+
+    A long message does where one of its sentences does.
+    """
+    parts = [text[start:end] for start, end in parts_of(text)][-_PARTS:]
+    if len(parts) < 2:
+        return likely(TAKING, text, vector)
+    by_words = max(likely(TAKING, part) for part in parts)
+    return by_words if vector is None else 0.5 * (by_words + likely(TAKING, text, vector))
+
+
+def towards_commitments() -> Vector:
+    """Return the direction [384] in the judges' embedder's space in which what takes something on lies."""
+    return vector_of(TAKING)
+
+
+def people_asked(question: str, actors: Iterable[str], owner: str) -> AskedPeople:
+    """Return who is asked of: whoever is named first, be it by "I", and the others.
+
+    >>> people_asked("what did I promise Lena?", ["Ana", "Lena"], "Ana")
+    AskedPeople(whose=frozenset({'ana'}), others=frozenset({'lena'}))
+    >>> people_asked("did Lena promise me anything?", ["Ana", "Lena"], "Ana").whose
+    frozenset({'lena'})
+    """
+    askers = frozenset({fold(owner), *ASKER_ROLES})
+    named = [(at, frozenset({fold(actor)})) for at, actor in people_named(question, actors)]
+    asking = re.search(ASKER, question.casefold())
+    named += [(asking.start(), askers)] if asking else []
+    named.sort(key=lambda one: one[0])
+    whose = named[0][1] if named else frozenset()
+    return AskedPeople(whose, frozenset().union(*(who for _, who in named[1:])) - whose)
+
+
+def answering(asked: AskedPeople, terms: int, some: Sequence[Undertaking]) -> NDArray[np.float64]:
+    """Return how likely each of some messages tells what a question for commitments asks for; in [0, 1].
+
+    `terms` is how many words of its own the question has beside the people it names.
+    """
+    if not some:
+        return np.zeros(0)
+    weights, base = _chosen()
+    rows = np.array([features(asked, terms, one) for one in some])
+    result: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-(rows @ weights + base)))
+    return result
+
+
+def features(asked: AskedPeople, terms: int, undertaking: Undertaking) -> list[float]:
+    """Return what a message is chosen by, as `FEATURES` names it."""
+    odds = np.log(max(undertaking.likelihood, 1e-6) / max(1.0 - undertaking.likelihood, 1e-6))
+    speaker, text = fold(undertaking.actor), fold(undertaking.text)
+    said_by = speaker in asked.whose
+    names = any(_names(text, who) for who in asked.whose)
+    other = any(_names(text, who) for who in asked.others)
+    return [
+        float(np.clip(odds, -_FAR, _FAR)),
+        undertaking.cosine,
+        undertaking.held,
+        float(terms == 0),
+        float(said_by),
+        float(bool(asked.whose) and not said_by and is_person(undertaking.actor)),
+        float(not asked.whose),
+        float(names and not said_by),
+        float(other),
+        float(np.log1p(max(undertaking.days, 0.0))),
+        float(undertaking.text.rstrip().endswith(QUESTION_MARKS)),
+        undertaking.held_near,
+        float(undertaking.in_thread),
+        float(undertaking.others_near),
+    ]
+
+
+def _names(text: str, who: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(who)}(?!\w)", text) is not None
+
+
+@cache
+def _chosen() -> tuple[NDArray[np.float64], float]:
+    shipped = arrays(CHOOSING)
+    return shipped["weights"].astype(np.float64), float(shipped["base"])

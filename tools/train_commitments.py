@@ -1,0 +1,198 @@
+"""Train what finds commitments (`core/recall/commitments.py`) and ship it: two judges, and a choice.
+
+    python tools/train_commitments.py
+    python tools/train_commitments.py --only-measure
+
+The judges learn from `tools/facts/commitments_*.tsv` and `asked_commitments_*.tsv` ("+": it takes something
+on, it asks for that; "-": it does not), written by hands that had not seen the rules. What of it a question
+asks for is learnt from every other story of `tests/data/commitments.jsonl`; the others are for tests alone.
+Printed: how each does on a fifth that it is not taught.
+"""
+
+import argparse
+import gzip
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from judges import HERE, Row, Weights, fit_judge, likely, listed_rows, packed, rows_of
+from numpy.typing import NDArray
+from shipping import Origin, ship_arrays
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+
+from episodic_agent import Memory
+from episodic_agent.core.facts.stating import EMBEDDER
+from episodic_agent.core.recall.commitments import (
+    ASKED,
+    ASKING,
+    CHOOSING,
+    FEATURES,
+    LONGEST,
+    TAKING,
+    features,
+)
+from episodic_agent.engine.recall.commitments import LIKELY, CommitmentQuestion, read_undertakings
+from episodic_agent.engine.visibility.hidden import Visibility
+from episodic_agent.protocols import Embedder
+from episodic_agent.schemas import Scope
+from episodic_agent.wiring import load_settings, make_embedder
+
+STORIES = HERE.parent / "tests" / "data" / "commitments.jsonl"
+PARTS = 5
+PAIR = 2  # lines that stand side by side are often alike: they are left out together
+WORDS, TRUST, LEAST = 1.0, 3.0, 2  # of the judges: words weigh as much as vectors
+OTHERS = 2.0  # what lines of every day weigh together, beside the labelled ones
+MOST_SPOKEN = 2_500
+RIDGE = 0.5
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Labelled lines, and lists of others that are taken not to be what is looked for."""
+
+    labelled: Sequence[Row]
+    others: Sequence[Sequence[Row]] = ()
+
+    def fit(self, *, meaning: bool, but: int = -1) -> Weights:
+        """Return the judge they teach, without a part; each list of others weighs the same."""
+        taught = [row for n, row in enumerate(self.labelled) if n // PAIR % PARTS != but]
+        weight = OTHERS * len(taught) / max(1, len(self.others))
+        shares = [np.ones(len(taught)), *(np.full(len(some), weight / len(some)) for some in self.others)]
+        rows = [*taught, *(row for some in self.others for row in some)]
+        return fit_judge(
+            rows, meaning=meaning, words=WORDS, trust=TRUST, least=LEAST, shares=np.concatenate(shares)
+        )
+
+    def train(self, name: str, bar: float) -> dict[str, Any]:
+        """Return the arrays of a judge, with vectors and without, and print how it does on lines left out."""
+        part, arrays = np.arange(len(self.labelled)) // PAIR % PARTS, {}
+        truth = np.array([row.lasts for row in self.labelled])
+        for kind in ("meaning", "words"):
+            shares = np.zeros(len(self.labelled))
+            for one in range(PARTS):
+                left = [row for row, other in zip(self.labelled, part, strict=True) if other == one]
+                shares[part == one] = likely(self.fit(meaning=kind == "meaning", but=one), left)
+            taken = shares >= bar
+            print(
+                f"{name} by {kind}: {len(truth)} lines, AUC {roc_auc_score(truth, shares):.3f}; from {bar}: "
+                f"precision {truth[taken].mean():.3f}, recall {taken[truth].mean():.3f}"
+            )
+            arrays |= packed(kind, self.fit(meaning=kind == "meaning"))
+        return arrays
+
+
+def labelled(pattern: str, embedder: Embedder) -> list[Row]:
+    return [row for path in sorted((HERE / "facts").glob(pattern)) for row in listed_rows(path, embedder)]
+
+
+def everyday(data: Path, embedder: Embedder) -> list[list[Row]]:
+    """Return what people say and ask every day, which is hardly ever a question for commitments."""
+    spoken = [
+        max(line.split("\t"), key=len)
+        for path in sorted((HERE / "facts").glob("talk_*.tsv"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
+    lists = [spoken[:: len(spoken) // MOST_SPOKEN]]
+    for name in ("beam100k", "lifebench"):
+        with gzip.open(data / f"ret_{name}.jsonl.gz", "rt") as file:
+            lists.append([one["question"] for line in file for one in json.loads(line)["questions"]])
+    return [
+        rows_of([(text, False, None) for text in dict.fromkeys(some) if len(text) <= LONGEST], embedder)
+        for some in lists
+    ]
+
+
+def stories() -> list[dict[str, Any]]:
+    """Return the stories that teach: every other one."""
+    return [json.loads(line) for line in STORIES.read_text(encoding="utf-8").splitlines()][::2]
+
+
+def choices(story: dict[str, Any], embedder: Embedder) -> Iterator[tuple[list[float], bool, float]]:
+    """Yield what each message that may take something on is chosen by, whether it answers, and its weight."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Memory.open(Path(folder) / "m.db", embedder=embedder) as memory,
+    ):
+        user = memory.user(story["user"], new=True)
+        for said in story["messages"]:
+            message = {"role": said["who"], "content": said["text"], "timestamp": moment(said["time"])}
+            user.add([{**message, "id": said["id"]}], thread=said["thread"])
+        user.flush()
+        for question in story["questions"]:
+            right = {*question["open"], *question["done"]}
+            vector = embedder.embed([question["text"]])[0]
+            asked = CommitmentQuestion(question["text"], vector, embedder.name, None)
+            at = moment(question["time"])
+            with memory._deps.store.begin(Scope(user_id=story["user"]), write=False) as tx:
+                read = read_undertakings(tx, asked, at, Visibility(tx, at))
+                names = {ref: item.external_id for ref, item in tx.observations.get([*read.some]).items()}
+            for ref, one in read.some.items():
+                yield features(read.people, read.terms, one), names[ref] in right, 1.0 / len(read.some)
+
+
+def moment(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def train_choice(embedder: Embedder) -> dict[str, NDArray[np.float32]]:
+    """Return the weights of what is chosen, and print how it does on stories left out."""
+    rows = [(n, *row) for n, story in enumerate(stories()) for row in choices(story, embedder)]
+    of = np.array([n for n, *_ in rows])
+    x, y = np.array([row for _, row, _, _ in rows]), np.array([right for _, _, right, _ in rows])
+    w = np.array([weight for *_, weight in rows])
+    shares = np.zeros(len(rows))
+    for one in np.unique(of):
+        out = of == one
+        shares[out] = fitted(x[~out], y[~out], w[~out]).predict_proba(x[out])[:, 1]
+    print(f"choice: {len(rows)} messages, AUC {roc_auc_score(y, shares):.3f}")
+    model = fitted(x, y, w)
+    print(", ".join(f"{name} {weight:.2f}" for name, weight in zip(FEATURES, model.coef_[0], strict=True)))
+    return {"weights": model.coef_[0].astype(np.float32), "base": model.intercept_[0].astype(np.float32)}
+
+
+def fitted(x: NDArray[np.float64], y: NDArray[np.bool_], w: NDArray[np.float64]) -> LogisticRegression:
+    return LogisticRegression(C=RIDGE, max_iter=1000).fit(x, y, sample_weight=w * len(w) / w.sum())
+
+
+def main() -> None:
+    """Train, print the figures, and write the weights."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only-measure", action="store_true")
+    parser.add_argument("--data", type=Path, default=HERE.parent.parent / "shared" / "data")
+    options = parser.parse_args()
+    embedder = make_embedder("minilm", load_settings(), lambda *_, **__: None)
+    if embedder is None or embedder.name != EMBEDDER:
+        raise SystemExit(f"the judges learn the vectors of {EMBEDDER} alone")
+    others = everyday(options.data, embedder)
+    for file, pattern, bar, beside, what in (
+        (TAKING, "commitments_*.tsv", LIKELY, (), "judges of whether a message takes something on"),
+        (
+            ASKING,
+            "asked_commitments_*.tsv",
+            ASKED,
+            others,
+            "judges of whether what was taken on is asked for",
+        ),
+    ):
+        arrays = Lines(labelled(pattern, embedder), beside).train(pattern, bar)
+        if not options.only_measure:
+            made_from = f"tools/facts ({pattern})" + (
+                ", talk, questions of BEAM and LifeBench" if beside else ""
+            )
+            ship_arrays(file, arrays, Origin("tools/train_commitments.py", made_from, what))
+    arrays = train_choice(embedder)
+    if not options.only_measure:
+        origin = Origin("tools/train_commitments.py", STORIES.name, "which commitments a question asks for")
+        ship_arrays(CHOOSING, arrays, origin)
+
+
+if __name__ == "__main__":
+    main()
