@@ -266,12 +266,12 @@ def _surveyed(
             except InvalidInput as error:
                 unreadable.append(f"{name}: {record.actor}: {shortened(record.text)}: {error}")
                 continue
-            origin = record.conversation or path.stem
+            origin, item = record.conversation or path.stem, record
             if is_channel(part.format, origin):
-                origin = conversations.thread_of(origin, record)
+                origin, item = conversations.placed(origin, item)
             origin = session_thread(part.format, origin)
-            survey.take(part.label, origin, record)
-            yield Placed(number, origin, record)
+            survey.take(part.label, origin, item)
+            yield Placed(number, origin, item)
 
 
 def _observations(nouns: "Iterator[Noun | Unreadable]", threads: set[UUID]) -> Iterator[UUID]:
