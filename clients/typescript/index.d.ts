@@ -596,7 +596,7 @@ export interface NewMessage {
   /** user, assistant, system, tool, or somebody's name. */ role?: string;
   name?: string | null;
   /** ISO 8601 or Unix time; else now. */ timestamp?: string | number | null;
-  /** Your own id: again it adds nothing. */ id?: string | number | null;
+  /** Your own id: again in its thread (or `source`) it adds nothing. */ id?: string | number | null;
   /** Of a step: what was done, as words or as a number. */ action?: unknown;
   /** Where it was: a name, or an object with a label. */ location?: unknown;
   /** Of a step: with what, a text or a list. */ objects?: unknown;

@@ -59,7 +59,7 @@ def init(app: App, user: str | None, as_json: bool) -> None:
 @click.option("--thread", help="The thread it belongs to.")
 @click.option("--channel", help="The channel it came by.")
 @click.option("--timestamp", help="When it was said (ISO 8601 or epoch; default: now).")
-@click.option("--id", "identity", help="Your own id of it; the same id is never added twice.")
+@click.option("--id", "identity", help="Your own id of it: added once to its thread.")
 @click.option("--ttl", metavar="SPAN", help='Erase it so long after its time: "30d", "12h", seconds.')
 @click.option("--expires-at", metavar="TIME", help="Erase it at this time.")
 @common
