@@ -596,7 +596,7 @@ export interface NewMessage {
   /** user, assistant, system, tool, or somebody's name. */ role?: string;
   name?: string | null;
   /** ISO 8601 or Unix time; else now. */ timestamp?: string | number | null;
-  /** Your own id: again it adds nothing. */ id?: string | number | null;
+  /** Your own id: again in its thread (or `source`) it adds nothing. */ id?: string | number | null;
   /** Of a step: what was done, as words or as a number. */ action?: unknown;
   /** Where it was: a name, or an object with a label. */ location?: unknown;
   /** Of a step: with what, a text or a list. */ objects?: unknown;
@@ -1321,7 +1321,7 @@ export class UserMemory {
   /** Export */
   export(asked?: { /** Only threads about this: tag=memory. */ where?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): AsyncGenerator<string>;
   /** Import File */
-  importFile(asked: { /** The file's name, which may title the chat. */ name?: string | null; /** Your own name for where the messages are from: ids are told apart by it. */ source?: string | null; /** Of a text; UTF-8 unless it says so. */ encoding?: string | null; /** Of times without one: Europe/Berlin. */ timezone?: string | null; /** The order of numeric dates: dmy, mdy, ymd. */ dates?: string | null; /** Store nothing, tell what would come. */ dry_run?: boolean; /** Answer when it is done; false: an operation. */ wait?: boolean; body: BodyInit }): Promise<ImportReport>;
+  importFile(asked: { /** The file's name, which may title the chat. */ name?: string | null; /** Your own name for where the messages are from: ids are told apart by it. */ source?: string | null; /** Of a text; UTF-8 unless it says so. */ encoding?: string | null; /** Of times without one: Europe/Berlin. */ timezone?: string | null; /** The order of numeric dates: dmy, mdy, ymd. */ dates?: string | null; /** When a meeting began whose captions do not say it. */ began?: string | null; /** Store nothing, tell what would come. */ dry_run?: boolean; /** Answer when it is done; false: an operation. */ wait?: boolean; body: BodyInit }): Promise<ImportReport>;
   /** Return what the next prompt should be told of the past, before or after the message was added */
   context(asked: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; message: string; thread?: string | null; channel?: string | null; at?: string | null; max_tokens?: number; form?: "default" | "context-2027-02" | "context-2027-01" | "seed-002"; project?: string | null; only?: string | string[] | null }): Promise<ThreadContext>;
   /** Return the episodes and facts that best answer a query, with the observations that prove it */

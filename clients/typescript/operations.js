@@ -29,6 +29,7 @@ export default {
     "encoding",
     "timezone",
     "dates",
+    "began",
     "dry_run",
     "wait"
    ],

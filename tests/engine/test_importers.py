@@ -54,6 +54,49 @@ def test_the_names_of_chats_are_the_titles_of_threads(run: Run) -> None:
         assert name in listed
 
 
+def slack_export(folder: Path, messages: list[dict[str, str]]) -> Path:
+    """Write a workspace whose #general holds messages, each with the time it is told by."""
+    (folder / "general").mkdir(parents=True)
+    (folder / "users.json").write_text("[]", encoding="utf-8")
+    (folder / "channels.json").write_text('[{"id": "C1", "name": "general"}]', encoding="utf-8")
+    day = [{"type": "message", "user": "U1", **message} for message in messages]
+    (folder / "general" / "2024-03-05.json").write_text(json.dumps(day), encoding="utf-8")
+    return folder
+
+
+def titles(memory: Memory) -> list[str]:
+    return sorted(thread.title or "" for thread in memory.user("ana").threads.list())
+
+
+def test_threads_of_a_channel_are_told_apart_by_what_began_them(memory: Memory, tmp_path: Path) -> None:
+    messages = [  # neither of the first two says that it was answered, and the last one's root is not here
+        {"ts": "1709539260.1", "text": "Who renews the certificate?"},
+        {"ts": "1709539270.1", "text": "Lunch at twelve?"},
+        {"ts": "1709539280.1", "text": "I do", "thread_ts": "1709539260.1"},
+        {"ts": "1709539290.1", "text": "Yes please", "thread_ts": "1709539270.1"},
+        {"ts": "1709539300.1", "text": "Still broken", "thread_ts": "1709000000.1"},
+    ]
+    memory.user("ana").import_file(slack_export(tmp_path / "export", messages))
+    assert titles(memory) == [
+        "#general",
+        "#general: Lunch at twelve?",
+        "#general: Still broken",
+        "#general: Who renews the certificate?",
+    ]
+
+
+def test_conversations_of_a_crowded_channel_are_told_apart_by_what_began_them(
+    memory: Memory, tmp_path: Path
+) -> None:
+    talk = [(f"guest{n}", f"hello everybody, guest{n} here") for n in range(8)]
+    talk += [("anna", "my wifi card is gone after the kernel update"), ("carl", "how to mount a usb stick?")]
+    messages = [{"ts": f"17095392{n:02}.1", "user": who, "text": text} for n, (who, text) in enumerate(talk)]
+    memory.user("ana").import_file(slack_export(tmp_path / "export", messages))
+    apart = titles(memory)
+    assert "#general: my wifi card is gone after the kernel update" in apart
+    assert len(set(apart)) == len(apart) >= 3
+
+
 def test_what_was_said_elsewhere_is_found_with_its_speaker(run: Run) -> None:
     run("import", SAMPLES / "slack", SAMPLES / "whatsapp" / "WhatsApp-Chat mit Ana.txt")
     hits = run("search", "Build kaputt", "--json").json["hits"]

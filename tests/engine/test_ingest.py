@@ -228,6 +228,14 @@ def test_ids_belong_to_their_source(memory: Memory) -> None:
     assert (again.added, again.id) == (False, three[0].id)
 
 
+def test_without_a_thread_ids_belong_to_their_channel(memory: Memory) -> None:
+    first = {"content": "hello", "timestamp": "2025-05-01T09:00:00Z", "id": "1"}
+    days_later = {**first, "timestamp": "2025-05-07T09:00:00Z"}  # by then another thread
+    assert mine(memory).add(first, channel="sms")[0].added
+    assert not mine(memory).add(days_later, channel="sms")[0].added
+    assert mine(memory).add(days_later, channel="web")[0].added
+
+
 def test_real_repetitions_are_kept_and_a_replay_adds_nothing(memory: Memory) -> None:
     chat = [say("yes", 0), say("yes", 0), say("yes", 1)]
     assert [r.added for r in mine(memory).add(chat)] == [True, True, True]

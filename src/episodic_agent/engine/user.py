@@ -10,6 +10,7 @@ from uuid import UUID
 from episodic_agent.core.boundary.contract import Policy
 from episodic_agent.core.chains.filters import MetadataFilter
 from episodic_agent.core.context.retrieved import Detail
+from episodic_agent.core.ingest import read_time
 from episodic_agent.core.language.windows import is_long
 from episodic_agent.engine.arguments import (
     FEW_FACTS,
@@ -165,7 +166,8 @@ class UserMemory:
 
         Takes a string, a chat message (`{"role", "content", "timestamp"?, "name"?, "id"?}`), a step, or an
         iterable of them. Without `thread` each joins the thread its channel and its time lead to (see
-        docs/threads.md). A repeated id adds nothing; with another text it is IdTaken.
+        docs/threads.md). An id is unique within `source`, else the thread that is named, else the
+        channel: repeated there it adds nothing; with another text it is IdTaken.
         A time without a zone is UTC. What has no time was said now; with `"at_source": "assumed"` in it, and
         where others of the call are over an hour from now, nobody knows when. What has a `ttl` (seconds, or
         "30d") is hidden and erased so long after its time, or at `expires_at`; items may say so themselves.
@@ -213,6 +215,7 @@ class UserMemory:
         encoding: str | None = None,
         timezone: "str | tzinfo | None" = None,
         dates: str | None = None,
+        began: "str | datetime | None" = None,
         dry_run: bool = False,
         progress: Progress | None = None,
     ) -> ImportReport:
@@ -220,15 +223,17 @@ class UserMemory:
 
         docs/importing.md lists the formats. Times without a zone are in `timezone` ("Europe/Berlin"; UTC
         without one); `dates` is the order of numeric dates ("dmy", "mdy", "ymd"; found from the file without
-        one). `dry_run` stores nothing and reports what would come. Unreadable records are reported with their
-        line and do not stop the rest. Raises InvalidInput when the file is missing or of no known format.
+        one); `began` is when a meeting began whose captions do not say it. `dry_run` stores nothing and
+        reports what would come. Unreadable records are reported with their line and do not stop the rest.
+        Raises InvalidInput when the file is missing or of no known format.
         """
         importer = importing.Importer(self._deps, self._works.ingest, self._works.later.run)
         options = importing.ImportOptions(
             source=name_or_none("source", source),
             encoding=encoding,
-            timezone=time_zone(timezone),
+            timezone=(zone := time_zone(timezone)),
             dates=order_of_dates(dates),
+            began=None if began is None else read_time(began, zone),
             dry_run=dry_run,
             progress=progress,
         )

@@ -16,7 +16,21 @@ from episodic_agent.core.ingest import IntakeLimits
 from episodic_agent.engine.files.opening import ArchiveMember
 from episodic_agent.errors import InvalidInput, TooLarge
 
-_ENDINGS: Final = (".json", ".jsonl", ".ndjson", ".txt", ".log", ".mbox", ".mbx", ".eml", ".emlx", ".gz", "")
+_ENDINGS: Final = (
+    ".json",
+    ".jsonl",
+    ".ndjson",
+    ".txt",
+    ".log",
+    ".vtt",
+    ".srt",
+    ".mbox",
+    ".mbx",
+    ".eml",
+    ".emlx",
+    ".gz",
+    "",
+)
 _HIDDEN: Final = re.compile(r"(?:^|/)(?:\.|__MACOSX/|Thumbs\.db)")
 _MAIL: Final = re.compile(r"(?:^|/)(?:cur|new)/[^/]+$")  # of a Maildir: names of any ending
 _ENCRYPTED: Final = 1

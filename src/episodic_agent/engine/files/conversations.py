@@ -12,13 +12,14 @@ are those of the channel, so a later export adds nothing twice, wherever its lin
 import json
 import re
 from collections import Counter, deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Final
 
 from episodic_agent.core.ingest import Item
 from episodic_agent.core.links.disentanglement import REACH, Channel, Line, chosen
 from episodic_agent.core.links.policies import link_policy
+from episodic_agent.engine.files.formats.speaking import talk_title
 
 MANY: Final = 8  # speakers among the last REACH lines; fewer share one conversation after another
 _FORMATS: Final = frozenset(("slack", "discord", "transcript"))  # where channels of many people come from
@@ -65,6 +66,13 @@ class Conversations:
 
     def __init__(self) -> None:
         self._channels: dict[str, _LiveChannel] = {}
+
+    def placed(self, channel: str, item: Item) -> tuple[str, Item]:
+        """Return the thread of a line, and the line with a title that tells that thread from the channel."""
+        thread = self.thread_of(channel, item)
+        if thread == channel or item.title is None:
+            return thread, item
+        return thread, replace(item, title=talk_title(item.title, item.text))
 
     def thread_of(self, channel: str, item: Item) -> str:
         """Return the thread a line of a channel belongs to: the channel's own until it is crowded.

@@ -10,7 +10,7 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.identity import Repeats
-from episodic_agent.core.ingest import IntakeLimits, check_ahead
+from episodic_agent.core.ingest import IntakeLimits, Moment, check_ahead
 from episodic_agent.core.language import plural
 from episodic_agent.engine.arguments import Progress
 from episodic_agent.engine.chains.ancestry import drop_reversed
@@ -50,6 +50,7 @@ class ImportOptions:
     encoding: str | None = None
     timezone: tzinfo | None = None
     dates: DateOrder | None = None
+    began: Moment | None = None
     dry_run: bool = False
     progress: Progress | None = None
 
@@ -124,7 +125,7 @@ class Importer:
         ]
 
     def _chats(self, path: Path, scope: Scope, options: ImportOptions) -> ImportReport:
-        reading = ReadingOptions(timezone=options.timezone, dates=options.dates)
+        reading = ReadingOptions(timezone=options.timezone, dates=options.dates, began=options.began)
         survey = Survey(now=self._deps.clock(), lists=options.dry_run)
         unreadable: list[str] = []
         recogniser = Recogniser(self._deps.store, scope, options.source, reading.notes)
@@ -266,12 +267,12 @@ def _surveyed(
             except InvalidInput as error:
                 unreadable.append(f"{name}: {record.actor}: {shortened(record.text)}: {error}")
                 continue
-            origin = record.conversation or path.stem
+            origin, item = record.conversation or path.stem, record
             if is_channel(part.format, origin):
-                origin = conversations.thread_of(origin, record)
+                origin, item = conversations.placed(origin, item)
             origin = session_thread(part.format, origin)
-            survey.take(part.label, origin, record)
-            yield Placed(number, origin, record)
+            survey.take(part.label, origin, item)
+            yield Placed(number, origin, item)
 
 
 def _observations(nouns: "Iterator[Noun | Unreadable]", threads: set[UUID]) -> Iterator[UUID]:

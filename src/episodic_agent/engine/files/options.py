@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import tzinfo
 
-from episodic_agent.core.ingest import LARGEST
+from episodic_agent.core.ingest import LARGEST, Moment
 from episodic_agent.core.language import plural
 from episodic_agent.engine.files.dates import DateOrder
 
@@ -39,8 +39,9 @@ class ReadingOptions:
     """How to read: the file's encoding (for error messages), the zone of naive times, the default actor.
 
     `largest` is how many bytes a message may have. `dates` is the order of day, month and year in numeric
-    dates (None: found from the file). Readers put down in `notes` what they leave out. `mail_threads` are the
-    first messages of the threads of answers read before, which may be in other files.
+    dates (None: found from the file); `began` is when a meeting began whose captions only count from there.
+    Readers put down in `notes` what they leave out. `mail_threads` are the first messages of the threads of
+    answers read before, which may be in other files.
     """
 
     encoding: str = "utf-8"
@@ -48,6 +49,7 @@ class ReadingOptions:
     default_actor: str = "user"
     largest: int = LARGEST
     dates: DateOrder | None = None
+    began: Moment | None = None
     notes: ReadingNotes = field(default_factory=ReadingNotes)
     mail_threads: dict[str, str] = field(default_factory=dict)
 

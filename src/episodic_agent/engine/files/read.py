@@ -39,7 +39,7 @@ from episodic_agent.errors import InvalidInput
 ACCEPTED: Final = (
     "exports of ChatGPT, Claude, Gemini, Slack, Discord, Telegram, WhatsApp, Signal and iMessage, "
     "sessions of Claude Code and Codex, "
-    "mail, dumps of mem0, Zep and LangGraph stores, "
+    "mail, transcripts of meetings (WebVTT, SRT), dumps of mem0, Zep and LangGraph stores, "
     'JSON lines or a JSON list of {"role", "content"} messages, {"messages": […]}, {"conversations": […]}, '
     "transcripts of `[time] Name: text` or `Name: text` lines, an export of this project"
 )

@@ -1,7 +1,7 @@
 """The rooms of later work: what waits, what was given up, and who does it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -149,6 +149,7 @@ class JobRoom:
         encoding: str | None = None,
         timezone: "str | tzinfo | None" = None,
         dates: str | None = None,
+        began: "str | datetime | None" = None,
         then: "Callable[[], object] | None" = None,
     ) -> Operation:
         """Import a file as the handle's `import_file` does, in the background; return what to follow it by.
@@ -163,9 +164,8 @@ class JobRoom:
         file = file_path(path)
         if not file.exists():
             raise InvalidInput(f"no such file: {file}")
-        importing = partial(
-            self._importing, file, source=source, encoding=encoding, timezone=timezone, dates=dates
-        )
+        how = {"source": source, "encoding": encoding, "timezone": timezone, "dates": dates, "began": began}
+        importing = partial(self._importing, file, **how)
         return begin_import(self._at, file, importing, then)
 
     def reembed(self, *, wait: bool = True, progress: "Callable[[int, int], object] | None" = None) -> int:

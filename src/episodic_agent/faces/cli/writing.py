@@ -59,7 +59,7 @@ def init(app: App, user: str | None, as_json: bool) -> None:
 @click.option("--thread", help="The thread it belongs to.")
 @click.option("--channel", help="The channel it came by.")
 @click.option("--timestamp", help="When it was said (ISO 8601 or epoch; default: now).")
-@click.option("--id", "identity", help="Your own id of it; the same id is never added twice.")
+@click.option("--id", "identity", help="Your own id of it: added once to its thread.")
 @click.option("--ttl", metavar="SPAN", help='Erase it so long after its time: "30d", "12h", seconds.')
 @click.option("--expires-at", metavar="TIME", help="Erase it at this time.")
 @common
@@ -120,6 +120,7 @@ def _piped_text() -> str:
     type=click.Choice(["dmy", "mdy", "ymd"]),
     help="What 03/01/2024 means (default: what the dates of the file show).",
 )
+@click.option("--began", metavar="TIME", help="When a meeting began whose captions do not say it.")
 @click.option("--dry-run", is_flag=True, help="Show what would come, and store nothing.")
 @common
 def import_(
@@ -129,6 +130,7 @@ def import_(
     encoding: str | None,
     timezone: str | None,
     dates: str | None,
+    began: str | None,
     dry_run: bool,
     user: str | None,
     as_json: bool,
@@ -136,7 +138,8 @@ def import_(
     """Import conversations: a file, a folder or a zip; the path `-` is standard input.
 
     ChatGPT, Claude, Claude Code, Codex, OpenAI and LangChain messages, Slack, Discord, Telegram, WhatsApp,
-    mail, JSON or JSONL messages, `[time] Name: text` transcripts, own exports.
+    mail, transcripts of meetings (WebVTT, SRT), JSON or JSONL messages, `[time] Name: text` lines, own
+    exports.
     """
     total = ImportReport(0, 0, 0, 0)
     refused: list[str] = []
@@ -145,6 +148,7 @@ def import_(
         "encoding": encoding,
         "timezone": timezone,
         "dates": dates,
+        "began": began,
         "dry_run": dry_run,
     }
     with _opened(app, user, dry_run=dry_run) as memory:

@@ -257,7 +257,9 @@ def _import(base: str, arguments: dict[str, Any], *, wait: bool) -> HttpCall:
     if not path.is_file():
         what = "a folder: send a zip of it" if path.is_dir() else "not there"
         raise InvalidInput(f"{str(path)!r} is {what}")
-    asked = {name: sendable(value, bool | str) for name, value in arguments.items() if value is not None}
+    asked = {
+        name: sendable(_text(value), bool | str) for name, value in arguments.items() if value is not None
+    }
     asked["dry_run"] = sendable(bool(arguments.get("dry_run")), bool)
     asked["wait"] = sendable(wait, bool)
     return HttpCall("POST", f"{base}/import", {"name": path.name, **asked}, file=path)

@@ -2,13 +2,14 @@
 
 Written after public descriptions of standard exports, not tried on one. A channel's folder has a file a
 day, a list of messages. A message with `thread_ts` belongs to a thread, which is a thread of its own here,
-begun by the message it answers. Joins, topics, pins and the like (`subtype`) are notices.
+begun by the message it answers and called by its words; where that message is not in the export, by those of
+the first answer. Joins, topics, pins and the like (`subtype`) are notices.
 """
 
 import html
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from episodic_agent.core.ingest import Item
@@ -21,6 +22,7 @@ from episodic_agent.engine.files.formats.speaking import (
     mapping_of,
     note,
     speak,
+    talk_title,
     text_of,
 )
 from episodic_agent.engine.files.formats.walking import documents
@@ -33,7 +35,7 @@ _SPOKEN: Final = frozenset(
     ("", "bot_message", "me_message", "file_share", "file_comment", "thread_broadcast", "reply_broadcast")
 )
 _MARKUP: Final = re.compile(r"<([^<>\n]+)>")
-_TITLE: Final = 60  # characters of a thread's first words in its title
+_ANSWERABLE: Final = 5_000  # latest messages of a channel whose words may be the title of a thread
 
 
 def root_of(bundle: Bundle) -> str | None:
@@ -58,12 +60,15 @@ def read(bundle: Bundle, root: str, reading: ReadingOptions) -> Iterator[tuple[s
         for value in _listed(bundle, files.get(name)):
             identity = text_of(value.get("id"))
             channels[text_of(value.get("name")) or identity] = (identity, _title(value, people))
+    folder, place = "", _SlackChannel("", "", people)
     for name in sorted(files, key=lambda name: (name.rpartition("/")[0], name)):
         day = _DAY.fullmatch(name)
         if day is None:
             continue
-        identity, title = channels.get(day[1], (day[1], f"#{day[1]}"))
-        place = _SlackChannel(identity or day[1], title, people)
+        if day[1] != folder:
+            folder = day[1]
+            identity, title = channels.get(folder, (folder, f"#{folder}"))
+            place = _SlackChannel(identity or folder, title, people)
         for record in documents(inspect(files[name].file, None, bundle.limits)):
             if isinstance(record, Unreadable):
                 yield files[name].name, record
@@ -74,11 +79,26 @@ def read(bundle: Bundle, root: str, reading: ReadingOptions) -> Iterator[tuple[s
 
 @dataclass(frozen=True, slots=True)
 class _SlackChannel:
-    """A channel, and the names of those who speak there."""
+    """A channel, the names of those who speak there, and by its time what was said of late."""
 
     identity: str
     title: str
     people: Mapping[str, str]
+    titles: dict[str, str] = field(default_factory=dict)
+
+    def chat_of(self, at: str, thread: str, text: str) -> Chat:
+        """Return the chat of a message: the channel, or the thread it is in.
+
+        A message is named by its time; one that was answered does not always say so, its answers do.
+        """
+        begins = thread or at
+        if begins and text and begins not in self.titles:
+            self.titles[begins] = talk_title(self.title, text)
+            if len(self.titles) > _ANSWERABLE:
+                del self.titles[next(iter(self.titles))]
+        if not thread:
+            return Chat(f"slack-{self.identity}", self.title, "slack")
+        return Chat(f"slack-{self.identity}-{thread}", self.titles.get(thread, self.title), "slack")
 
 
 def _listed(bundle: Bundle, file: BundledFile | None) -> Iterator[Mapping[str, object]]:
@@ -118,12 +138,6 @@ def _message(
         shown = (text_of(card.get("text")) or text_of(card.get("fallback")) for card in cards)
         text = plain(joined(*shown), place.people)
     at, thread = text_of(message.get("ts")), text_of(message.get("thread_ts"))
-    chat = Chat(f"slack-{place.identity}", place.title, "slack")
-    if thread:
-        words = " ".join(text.split())
-        shortened = words if len(words) <= _TITLE else words[: _TITLE - 1] + "…"
-        title = f"{place.title}: {shortened}" if thread == at else place.title
-        chat = Chat(f"slack-{place.identity}-{thread}", title, "slack")
     fields = {
         "speaker": _speaker(message, place.people),
         "content": text,
@@ -131,7 +145,7 @@ def _message(
         "id": at or None,
     }
     edited = mapping_of(message.get("edited")).get("ts")
-    yield from speak(chat, fields, reading, line, edited=edited)
+    yield from speak(place.chat_of(at, thread, text), fields, reading, line, edited=edited)
 
 
 def _speaker(message: Mapping[str, object], people: Mapping[str, str]) -> str:

@@ -11,6 +11,7 @@ from episodic_agent.engine.files.opening import Unreadable, excerpt
 from episodic_agent.engine.files.options import ReadingOptions
 from episodic_agent.errors import InvalidInput
 
+_TITLE: Final = 60  # characters of what was said first in a thread's title
 _TAG: Final = re.compile(r"<[^>]+>")
 _BREAK: Final = re.compile(r"<(?:br|/p|/div|/li|/tr|/h\d)\b[^>]*>", re.IGNORECASE)
 
@@ -55,6 +56,17 @@ def speak(
         return
     stamp = "" if edited is None else str(edited)
     yield replace(item, conversation=chat.name, title=chat.title, edited=stamp)
+
+
+def talk_title(place: str, text: str) -> str:
+    """Name one talk of a place where many are held: the place, and what was said first.
+
+    >>> talk_title("#general", "Standup\\nat 10?")
+    '#general: Standup at 10?'
+    """
+    words = " ".join(text.split())
+    shortened = words if len(words) <= _TITLE else words[: _TITLE - 1] + "…"
+    return f"{place}: {shortened}"
 
 
 def note(kind: str, name: object = None) -> str:

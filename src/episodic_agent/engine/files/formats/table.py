@@ -10,6 +10,7 @@ from typing import Final
 
 from episodic_agent.core.ingest import Item
 from episodic_agent.engine.files.formats import (
+    captions,
     chatgpt,
     claude,
     coding,
@@ -58,6 +59,7 @@ FOREIGN: Final = (
     ForeignFormat("mem0", "mem0 memories", memories.fits_mem0, memories.read_mem0),
     ForeignFormat("zep", "Zep facts", memories.fits_zep, memories.read_zep),
     ForeignFormat("langgraph-store", "LangGraph store", memories.fits_store, memories.read_store),
+    ForeignFormat("captions", "captions", captions.fits, captions.read),
     ForeignFormat("mail", "mail", mail.fits, mail.read),
     ForeignFormat("imessage", "iMessage chat (imessage-exporter)", imessage.fits, imessage.read),
     ForeignFormat("whatsapp", "WhatsApp chat", whatsapp.fits, whatsapp.read),

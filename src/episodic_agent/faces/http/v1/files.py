@@ -85,6 +85,12 @@ def file_routes(largest: int) -> APIRouter:
     return router
 
 
+_Source = Annotated[
+    str | None, Query(description="Your own name for where the messages are from: ids are told apart by it.")
+]
+_Began = Annotated[str | None, Query(description="When a meeting began whose captions do not say it.")]
+
+
 def _add_import(router: APIRouter, largest: int) -> None:
     @router.post(
         "/users/{user}/import",
@@ -103,13 +109,11 @@ def _add_import(router: APIRouter, largest: int) -> None:
         user: Annotated[str, Path(min_length=1)],
         *,
         name: Annotated[str | None, Query(description="The file's name, which may title the chat.")] = None,
-        source: Annotated[
-            str | None,
-            Query(description="Your own name for where the messages are from: ids are told apart by it."),
-        ] = None,
+        source: _Source = None,
         encoding: Annotated[str | None, Query(description="Of a text; UTF-8 unless it says so.")] = None,
         timezone: Annotated[str | None, Query(description="Of times without one: Europe/Berlin.")] = None,
         dates: Annotated[str | None, Query(description="The order of numeric dates: dmy, mdy, ymd.")] = None,
+        began: _Began = None,
         dry_run: Annotated[bool, Query(description="Store nothing, tell what would come.")] = False,
         wait: Annotated[bool, Query(description="Answer when it is done; false: an operation.")] = True,
     ) -> Response:
@@ -121,7 +125,8 @@ def _add_import(router: APIRouter, largest: int) -> None:
         """
         whose = name_in_path("user", user)
         memory = adding_to(request, user)
-        how: dict[str, Any] = {"source": source, "encoding": encoding, "timezone": timezone, "dates": dates}
+        how: dict[str, Any] = {"source": source, "encoding": encoding, "timezone": timezone}
+        how |= {"dates": dates, "began": began}
         if dry_run and not wait:
             raise InvalidInput("a `dry_run` stores nothing that could be followed: leave `wait=false` out")
         with ExitStack() as stack:

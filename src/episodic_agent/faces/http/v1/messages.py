@@ -33,7 +33,9 @@ class NewMessage(BaseModel):
     role: str = Field(default="user", description="user, assistant, system, tool, or somebody's name.")
     name: str | None = None
     timestamp: str | float | None = Field(default=None, description="ISO 8601 or Unix time; else now.")
-    id: str | int | None = Field(default=None, description="Your own id: again it adds nothing.")
+    id: str | int | None = Field(
+        default=None, description="Your own id: again in its thread (or `source`) it adds nothing."
+    )
     action: Any = Field(default=None, description="Of a step: what was done, as words or as a number.")
     location: Any = Field(default=None, description="Where it was: a name, or an object with a label.")
     objects: Any = Field(default=None, description="Of a step: with what, a text or a list.")
