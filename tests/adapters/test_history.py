@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from episodic_agent import AsyncMemory, InvalidInput, Memory
-from episodic_agent.adapters.history import ThreadHistory, item_for, original
+from episodic_agent.adapters.history import ThreadHistory, item_for, original, role_of
 from episodic_agent.adapters.needing import bound
 from episodic_agent.faces.recalling import recalled
 
@@ -83,3 +83,9 @@ def test_nobody_and_what_is_no_users_memory_are_refused(memory: Memory, tmp_path
         bound(memory)
     with pytest.raises(InvalidInput, match="not NoneType"):
         bound(None)
+
+
+def test_an_assistant_that_has_a_name_comes_back_as_one(history: ThreadHistory) -> None:
+    said = [{"role": role, "name": "Pedal", "content": f"of the {role}"} for role in ("assistant", "user")]
+    history.memory.add([*said, {"role": "assistant", "content": "hello"}], thread="chat")
+    assert [role_of(one) for one in history.observations()] == ["assistant", "user", "assistant"]

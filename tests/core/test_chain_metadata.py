@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -87,6 +88,8 @@ def test_only_the_user_abandons_an_episode() -> None:
     assert metadata_of(TALK, guess=Guess(outcome="abandoned")).outcome == "success"
     given_up = [said(0, "Tim", "It leaks."), said(1, "Tim", "Forget it, I give up.")]
     assert metadata_of(given_up, guess=Guess(outcome="abandoned")).outcome == "abandoned"
+    by_agent = replace(given_up[1], actor="Pedal", extras={"role": "assistant"})  # its name makes it no user
+    assert metadata_of([given_up[0], by_agent], guess=Guess(outcome="abandoned")).outcome == "unknown"
 
 
 @pytest.mark.parametrize(

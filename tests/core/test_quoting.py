@@ -37,6 +37,16 @@ def said(*texts: str, actor: str = "user") -> list[Observation]:
     ]
 
 
+def test_an_assistant_that_has_a_name_is_marked_as_one() -> None:
+    (hello,) = said("Hello", actor="Pedal")
+    rows = lines_of([hello, replace(hello, extras={"role": "assistant"}), replace(hello, actor="bot")], 80)
+    assert [row.split(" · ")[-1] for row in rows] == [
+        'Pedal: "Hello"',
+        'Pedal (assistant): "Hello"',
+        'bot (assistant): "Hello"',
+    ]
+
+
 # --- quotations ------------------------------------------------------------------------------------------
 
 

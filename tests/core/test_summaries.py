@@ -547,3 +547,17 @@ def test_any_text_is_encoded_the_same_way_twice(
     assert words.title.strip()
     assert bool(words.summary.strip()) or not any(tame(text).strip() for _, text in lines)
     json.dumps(words.metadata)
+
+
+def test_an_assistant_with_a_name_makes_no_other_title_than_one_without() -> None:
+    lines = (
+        ("assistant", "The warehouse in Girona sends the red touring bike BC-1 with new brakes on Friday."),
+        ("user", "Thanks, and my saddle squeaks since yesterday"),
+    )
+    plain = observe(*lines)
+    named = [
+        replace(one, actor="Pedal", extras={"role": "assistant"}) if one.actor == "assistant" else one
+        for one in plain
+    ]
+    assert encode(named).title == encode(plain).title
+    assert "Pedal" in encode(named).summary

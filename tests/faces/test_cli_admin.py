@@ -36,6 +36,18 @@ def test_a_login_of_the_application_searches_a_memory_that_holds_nothing(
     assert "nothing to search here" in answer.err
 
 
+def test_a_login_of_one_space_is_told_of_no_other(
+    run: Run, monkeypatch: pytest.MonkeyPatch, postgres_url: str, login: Callable[..., str]
+) -> None:
+    api, worker = login("api"), login("worker", worker=True)
+    monkeypatch.setenv("EPISODIC_SPACE", "bici")
+    assert run("add", "My boat is green", "--user", "jordi", db=api).code == 0
+    monkeypatch.delenv("EPISODIC_SPACE")
+    asked = [run("search", "boat", "--user", "jordi", db=db).error for db in (api, worker)]
+    assert asked[0] == "error: no user 'jordi' in this memory; the memory is empty\n"
+    assert "but in bici; name one with EPISODIC_SPACE" in asked[1]
+
+
 @pytest.mark.slow
 def test_users_with_many_documents_are_given_an_index_of_their_own(run: Run, postgres_url: str) -> None:
     assert run("import", DEMO / "maya-family.jsonl", "--user", "maya", db=postgres_url).code == 0

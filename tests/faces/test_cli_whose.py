@@ -58,3 +58,27 @@ def test_of_the_first_user_nothing_need_be_there_yet(run: Run, monkeypatch: pyte
     run("add", "My boat is green", "--user", "bo")
     monkeypatch.setenv("EPISODIC_USER", "ana")  # who is settled may be new; who is typed is mistyped
     assert run("threads").err.startswith("no threads yet")
+
+
+def test_where_a_space_holds_nobody_the_others_are_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EPISODIC_SPACE", "bici")
+    run("add", "My boat is green", "--user", "jordi")
+    monkeypatch.delenv("EPISODIC_SPACE")
+    remedy = "nobody is remembered in this space, but in bici; name one with EPISODIC_SPACE"
+    for command in (("search", "boat"), ("facts",), ("threads",), ("stats",)):
+        done = run(*command, "--user", "jordi")
+        assert (done.code, done.err) == (3, f"error: {remedy}\n"), command
+    nameless = run("search", "boat")
+    assert (nameless.code, remedy in nameless.err) == (2, True)
+    asked = run("context", "Which boat?", "--user", "jordi")
+    assert (asked.code, remedy in asked.err) == (0, True)  # who asks may be new
+    monkeypatch.setenv("EPISODIC_USER", "jordi")
+    assert run("recent").err == f"{remedy}\n"
+    assert run("keys", "revoke", "x").error.startswith("error: no key 'x'")
+    monkeypatch.setenv("EPISODIC_SPACE", "bici")
+    assert "My boat is green" in run("search", "boat").out
+    assert "no user 'anna' in this memory; known users: jordi" in run("search", "boat", "--user", "anna").err
+    run("add", "Mine is red", "--user", "bo")
+    monkeypatch.delenv("EPISODIC_SPACE")
+    assert run("add", "Mine is blue", "--user", "ana").code == 0  # a space may be new
+    assert "known users: ana" in run("search", "boat", "--user", "bo").err

@@ -430,3 +430,28 @@ def test_only_this_machine_is_served_without_keys(run: Run) -> None:
     refused = run("serve", "--host", "0.0.0.0")
     assert refused.code == 2
     assert "127.0.0.1" in refused.err
+
+
+def test_it_knows_nobody_where_no_space_that_is_served_holds_anybody(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def serve(opened: Callable[[], AbstractContextManager[Memory]], *_: object, **__: object) -> None:
+        with opened():
+            pass
+
+    monkeypatch.setattr(serving, "serve", serve)
+
+    def told() -> str:
+        return run("serve", "--port", "0").err.partition(";")[0]
+
+    assert told().endswith("for this machine only, and knows nobody yet")
+    run("keys", "create", "--role", "read", "--space", "bici")
+    assert told().endswith("for whoever holds a key, and knows nobody yet")
+    monkeypatch.setenv("EPISODIC_SPACE", "otra")
+    run("add", "My boat is green", "--user", "bo")
+    monkeypatch.delenv("EPISODIC_SPACE")
+    assert told().endswith("for whoever holds a key, and knows nobody yet")  # no key opens that space
+    monkeypatch.setenv("EPISODIC_SPACE", "bici")
+    run("add", "My boat is green", "--user", "jordi")
+    monkeypatch.delenv("EPISODIC_SPACE")
+    assert told().endswith("for whoever holds a key")

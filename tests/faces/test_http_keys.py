@@ -319,6 +319,19 @@ def test_the_commands_make_list_and_revoke_keys(run: Run) -> None:
     assert made["key"] not in run("keys", "list", "--json").out
 
 
+def test_no_key_is_made_for_one_user(run: Run) -> None:
+    made = run("keys", "create", "--role", "read", "--json").json["id"]
+    for words in (["create", "--role", "read"], ["list"], ["revoke", made], ["rotate", made]):
+        for named in (["keys", *words, "--user", "jordi"], ["--user", "jordi", "keys", *words]):
+            done = run(*named)
+            assert (done.code, done.out) == (2, ""), named
+            assert "a key opens a space, with every user in it" in done.err
+            assert "'jordi'" in done.err
+            assert "--space NAME" in done.err
+    (only,) = run("keys", "list", "--json").json["keys"]
+    assert (only["id"], only["revoked_at"]) == (made, None)
+
+
 def test_the_name_of_a_space_acts_on_no_terminal(run: Run) -> None:
     run("keys", "create", "--space", "a\x1b]0;x", "--role", "read")
     assert r"a\x1b]0;x" in run("keys", "list").out

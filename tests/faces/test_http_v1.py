@@ -412,6 +412,14 @@ def test_a_body_that_is_not_read_says_how_to_send_it(refusing: TestClient) -> No
     assert "send a JSON object, with the header content-type: application/json" in untold.json()["detail"]
     broken = refusing.post(f"{ANA}/search", content="{bad", headers={"content-type": "application/json"})
     assert "the body is no JSON (expecting property name" in broken.json()["detail"]
+    for body, problem in (
+        ('{"message": "pla\u00e7a 2"}'.encode("latin-1"), "is not in UTF-8 (byte 0xe7 at 16)"),
+        (b"[" * 100_000, "is nested too deeply"),
+    ):
+        for path in (f"{ANA}/context", "/api/v0/retrieve_memory"):
+            unread = refusing.post(path, content=body, headers={"content-type": "application/json"})
+            remedy = "send a JSON object in UTF-8, with the header content-type: application/json"
+            assert (unread.status_code, unread.json()["detail"]) == (400, f"the body {problem}; {remedy}")
 
 
 def test_an_import_is_bounded_and_read_piece_by_piece(opened: Callable[[], Memory]) -> None:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from episodic_agent.core.ingest.item import EMPTY, read_item
+from episodic_agent.core.threads import is_reply
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.schemas import Observation
@@ -91,7 +92,7 @@ def original(observation: Observation) -> Any:
 
 def role_of(observation: Observation) -> str:
     """Return the role of a message that came another way: the assistant's, or a user's."""
-    return "assistant" if observation.actor in ("assistant", "agent", "tool") else "user"
+    return "assistant" if is_reply(observation) else "user"
 
 
 def item_for(

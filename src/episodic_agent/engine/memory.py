@@ -17,7 +17,7 @@ from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.trace.usage import ANY_DAY, usage
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.engine.works import Works
-from episodic_agent.errors import EpisodicError, InvalidInput, ProviderError
+from episodic_agent.errors import EpisodicError, InvalidInput, ProviderError, StoreError
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Preloading
 from episodic_agent.schemas import Backup, ModelUse, Scope
@@ -213,8 +213,20 @@ class Spaces:
 
     def resume(self) -> None:
         """Take up what was left in every space that a key opens, whoever asks first."""
-        for space in sorted({key.space for key in self._first.keys.list() if key.revoked_at is None}):
+        for space in self.opened_by_keys():
             self.of(space)
+
+    def opened_by_keys(self) -> list[str]:
+        """Return the spaces that a key opens."""
+        return sorted({key.space for key in self._first.keys.list() if key.revoked_at is None})
+
+    def remembering(self) -> list[str]:
+        """Return the spaces that remember somebody; none but the first where the login may see no other."""
+        try:
+            scopes = self._first._deps.store.scopes()
+        except StoreError:
+            scopes = self._first._scopes()
+        return sorted({scope.space for scope in scopes})
 
     def close(self) -> None:
         """Stop the background work of all but the first."""

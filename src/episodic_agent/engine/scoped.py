@@ -27,6 +27,10 @@ _UNTITLED: Final = 200  # threads whose words are read for the title they are sh
 _SHOWN: Final = 80  # characters of a user's name in one
 
 
+class UnknownUser(NotFound):
+    """Nothing is remembered of a user in this space."""
+
+
 def scope_of(name: object, space: str) -> Scope:
     """Read the name of a user as a scope; InvalidInput for one that is empty or cannot be kept."""
     cleaned = clean_name(name, "user")
@@ -96,12 +100,12 @@ def fresh_id(deps: Deps) -> UUID:
 
 
 def check_known(store: Store, scope: Scope) -> None:
-    """Raise NotFound, with the users there are, where nothing was ever written for a scope."""
+    """Raise UnknownUser, with the users there are, where nothing was ever written for a scope."""
     if store.scopes(scope):
         return
     users = sorted(one.user_id for one in store.scopes(scope.space))
     known = f"known users: {', '.join(users[:_NAMED])}" if users else "the memory is empty"
-    raise NotFound(f"no user {clipped(scope.user_id, _SHOWN)!r} in this memory; {known}")
+    raise UnknownUser(f"no user {clipped(scope.user_id, _SHOWN)!r} in this memory; {known}")
 
 
 def thread_meant(tx: Transaction, name: str | None) -> UUID | None:

@@ -328,6 +328,17 @@ def users_words(users: Sequence[str]) -> str:
     return f"there are {', '.join(users[:LISTED])}{more}" if users else "nobody is remembered here yet"
 
 
+def spaces_words(spaces: Sequence[str]) -> str:
+    """Say in which spaces users are remembered, where none is in the one that was opened.
+
+    >>> spaces_words(["acme", "bici"])
+    'nobody is remembered in this space, but in acme, bici; name one with EPISODIC_SPACE'
+    """
+    more = f" and {len(spaces) - LISTED} more" if len(spaces) > LISTED else ""
+    names = f"{', '.join(spaces[:LISTED])}{more}"
+    return f"nobody is remembered in this space, but in {names}; name one with EPISODIC_SPACE"
+
+
 def subject_words(title: str, identity: str) -> str:
     """Name what a decision is about by its title and the beginning of its id."""
     return f"{clipped(title, TITLE)} ({identity})" if title else identity

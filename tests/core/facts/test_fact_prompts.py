@@ -1,6 +1,7 @@
 """The questions of predict and calibrate: what is sent, and what of an answer is believed."""
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
@@ -178,7 +179,10 @@ def test_what_was_not_said_is_refused_and_told(value: dict[str, Json], why: str)
 
 
 def test_an_assistants_words_prove_nothing() -> None:
-    assert read_stated_facts(answer(), KNOWN, said("I am a midwife", actor="assistant")).candidates == ()
+    (spoken,) = said("I am a midwife", actor="Pedal")
+    assert read_stated_facts(answer(), KNOWN, [spoken]).candidates != ()
+    for one in (replace(spoken, actor="assistant"), replace(spoken, extras={"role": "assistant"})):
+        assert read_stated_facts(answer(), KNOWN, [one]).candidates == ()
 
 
 def test_one_fact_is_acted_on_once() -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from episodic_agent.core.chains.outcomes import ABANDONED, UNKNOWN, outcome_named, outcome_of
 from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES
+from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.language import fold
 from episodic_agent.lazily import module
 from episodic_agent.schemas import Json, Kind, Observation
@@ -249,7 +250,7 @@ def _outcome(observations: Sequence[Observation], metadata: SuppliedMetadata, gu
     own = [
         o.text
         for o in observations
-        if o.kind is Kind.MESSAGE and fold(o.actor) not in ASSISTANTS | _SILENT | SOURCES
+        if o.kind is Kind.MESSAGE and fold(role_of(o)) not in ASSISTANTS | _SILENT | SOURCES
     ]
     read = outcome_of(own)
     if guess is None or guess.outcome == UNKNOWN:

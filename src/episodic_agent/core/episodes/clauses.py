@@ -9,6 +9,7 @@ from typing import Final
 from episodic_agent.core.boundary.conversation.cues.speech import speech
 from episodic_agent.core.episodes.languages import ASSISTANTS, UNSPOKEN, phrasebook
 from episodic_agent.core.episodes.pasted import instructs, pasted, unwrapped
+from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.language import sentences, tokens
 from episodic_agent.schemas import Json, Kind, Observation
 
@@ -66,7 +67,7 @@ def clauses(observations: Sequence[Observation], language: str) -> list[Clause]:
     begun = False
     for place, observation in enumerate(observations):
         sentences_read = _of_message(place, observation, language)
-        if sentences_read and not begun and observation.actor.casefold() not in UNSPOKEN:
+        if sentences_read and not begun and role_of(observation).casefold() not in UNSPOKEN:
             begun, sentences_read = True, _without_part(sentences_read)
         clauses.extend(sentences_read)
     return clauses
@@ -180,7 +181,7 @@ def _of_message(place: int, observation: Observation, language: str) -> list[Cla
     # counted apart, so that a question below a log is read, and read as the beginning it is
     counts = {True: 0, False: 0}
     # assistants write at length about what users say in a word
-    trust = 0.85 if observation.actor.casefold() in ASSISTANTS else 1.0
+    trust = 0.85 if role_of(observation).casefold() in ASSISTANTS else 1.0
     for line, foreign in _read(observation.text, language):
         if counts[foreign] == _MOST or _says_nothing(line):
             continue

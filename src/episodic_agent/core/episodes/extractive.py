@@ -18,6 +18,7 @@ from episodic_agent.core.episodes.languages import (
     guess_language,
     phrasebook,
 )
+from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.episodes.selection import choose, scored, shortened, term_weights
 from episodic_agent.core.episodes.steps import is_of_steps, step_metadata, step_summary, step_title
 from episodic_agent.core.episodes.times import grounded
@@ -70,7 +71,7 @@ def encode_extractive(
     phrases = key_phrases(spoken_clauses, weights, tongue, own)
     # callers may have vectors of the first observations only: the rest is centred by words
     padded = [*vectors, *[None] * (len(observations) - len(vectors))]
-    actors = [o.actor for o in observations]
+    actors = [role_of(o) for o in observations]
     title, opening = "", None
     if any(actors[clause.place].casefold() not in PROMPTS for clause in matching_clauses):
         # a title names the matter: its numbers are for the summary
@@ -79,7 +80,7 @@ def encode_extractive(
         opening = telling_clause(matching_clauses, scores, matter, actors, tongue)
         title = cut(opening.text, matter, tongue)
     chosen = choose(matching_clauses, weights, padded, actors, opening)
-    spoken = [o for o in observations if o.actor.casefold() not in PROMPTS]
+    spoken = [o for o in observations if role_of(o).casefold() not in PROMPTS]
     title = title or _first_words(spoken, book)
     summary = _summary(chosen or matching_clauses[:1], observations, tongue)
     summary = summary or _first_words(observations, None)
@@ -115,7 +116,7 @@ def _encode_job(observations: Sequence[Observation], language: str | None) -> Ep
         if done:
             parts.append(step_summary(list(group)))
             continue
-        remarks = [o for o in group if o.text.strip() and o.actor.casefold() not in PROMPTS][:left]
+        remarks = [o for o in group if o.text.strip() and role_of(o).casefold() not in PROMPTS][:left]
         left -= len(remarks)
         matching_clauses = [(o, [c for c in clauses([o], tongue) if not c.pasted][:1]) for o in remarks]
         for observation, first in matching_clauses:
@@ -136,7 +137,7 @@ def _request(observations: Sequence[Observation], language: str) -> str:
     if (
         opening is None
         or opening.kind is not Kind.MESSAGE
-        or opening.actor.casefold() in ASSISTANTS | PROMPTS
+        or role_of(opening).casefold() in ASSISTANTS | PROMPTS
     ):
         return ""
     done = {

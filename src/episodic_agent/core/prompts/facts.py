@@ -16,6 +16,7 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES, USERS
+from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.facts.reconciling import identity_of
 from episodic_agent.core.facts.slots import OTHER, SLOTS, keywords, match_key, slot_of
 from episodic_agent.core.ingest.times import read_time
@@ -561,7 +562,7 @@ def _evidence(
     learned_at: datetime | None,
 ) -> FactEvidence:
     quote, fact, value = str(answer["quote"]), _line(answer["fact"]), _line(answer["value"])
-    if fold(observation.actor) in ASSISTANTS | SOURCES:
+    if fold(role_of(observation)) in ASSISTANTS | SOURCES:
         raise BadReply("the words of an assistant or a device prove nothing about people")
     place = place_of(quote, observation.text)
     if place is None:
@@ -593,7 +594,7 @@ def _line(text: Json) -> str:
 
 
 def _is_told_by_nobody(observation: Observation) -> bool:
-    return fold(observation.actor) in ASSISTANTS | SOURCES
+    return fold(role_of(observation)) in ASSISTANTS | SOURCES
 
 
 def _alias(value: Json, prefix: str) -> str | None:

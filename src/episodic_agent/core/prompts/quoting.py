@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final, Generic, TypeVar
 
 from episodic_agent.core.episodes.languages import ASSISTANTS
+from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.language import INVISIBLE, LINE_BREAKS, fold, repair
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json, Kind, Observation, TimeSource
@@ -94,7 +95,7 @@ def header(observation: Observation, alias: str, *, day: str = "") -> str:
     who = name if _PLAIN_NAME.fullmatch(name) else named(name)
     if observation.kind is Kind.TOOL:
         who += " (tool)"
-    elif fold(observation.actor) in ASSISTANTS and name.casefold() != "assistant":
+    elif fold(role_of(observation)) in ASSISTANTS and name.casefold() != "assistant":
         who += " (assistant)"
     own = _day_of(observation)
     if not own:

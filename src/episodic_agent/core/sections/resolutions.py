@@ -22,6 +22,7 @@ from typing import Final
 from episodic_agent.core.context.tokens import cut_to, estimate
 from episodic_agent.core.episodes.clauses import Clause, clauses, plain_text
 from episodic_agent.core.episodes.languages import ASSISTANTS, USERS, guess_language, phrasebook
+from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.episodes.selection import choose, shortened, term_weights
 from episodic_agent.core.episodes.times import grounded
 from episodic_agent.core.language import script, sentences, tokens
@@ -209,7 +210,7 @@ def _weights(book: _Book) -> dict[str, float]:
 
 def _central(book: _Book) -> list[int]:
     """Return the clauses nearest to what all of it is about, in the order they were said."""
-    actors = [o.actor for o in book.observations]
+    actors = [role_of(o) for o in book.observations]
     nearest = choose(book.clauses, _weights(book), [None] * len(actors), actors)
     central = {id(clause) for clause in nearest}
     return [number for number, clause in enumerate(book.clauses) if id(clause) in central]

@@ -16,6 +16,7 @@ from typing import Final
 from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.episodes.clauses import Clause
 from episodic_agent.core.episodes.languages import ASSISTANTS
+from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.episodes.selection import distinctiveness, shortened
 from episodic_agent.core.language import tokens
 from episodic_agent.schemas import Observation
@@ -90,7 +91,7 @@ def _candidate(
     clause = clauses[members[-1]]
     text = " ".join(shortened(clauses[member].text) for member in members)
     factor = clause.weight * (_QUESTION if clause.asks else 1.0)
-    factor *= _REPLIED if observation.actor.casefold() in ASSISTANTS else 1.0
+    factor *= _REPLIED if role_of(observation).casefold() in ASSISTANTS else 1.0
     factor *= _DECIDED if decides(text) else 1.0
     factor *= _DATED if _TIME.search(text) else 1.0
     return ClauseCandidate(members, units, factor, estimate(text) + _FLAT * len(members))

@@ -5,10 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from episodic_agent.core.episodes.languages import ASSISTANTS
+from episodic_agent.core.episodes.roles import AGENTS, Attributed, role_of
 from episodic_agent.schemas import Kind, Observation
 
-_TOOLS: Final = frozenset({"tool", "function", "developer"})
 _QUESTION_MARKS: Final = ("?", "？", "؟", ";?")
 
 
@@ -49,13 +48,8 @@ class Pair:
     asks: bool
 
 
-class Spoken(Protocol):
-    """Whatever has a speaker: an observation, or an item on its way to become one."""
-
-    @property
-    def actor(self) -> str:
-        """Return who speaks."""
-        ...
+class Spoken(Attributed, Protocol):
+    """Whatever was said or done: an observation, or an item on its way to become one."""
 
     @property
     def kind(self) -> Kind:
@@ -66,10 +60,10 @@ class Spoken(Protocol):
 def is_reply(observation: Spoken) -> bool:
     """Tell whether the agent said or did this: an assistant's message, a tool call or result, a step.
 
-    Every other speaker counts as a user, so that in a chat between people each message opens a turn.
+    An assistant may have a name beside its role. Every other speaker counts as a user, so that in a chat
+    between people each message opens a turn.
     """
-    actor = observation.actor.casefold()
-    return observation.kind is not Kind.MESSAGE or actor in ASSISTANTS or actor in _TOOLS
+    return observation.kind is not Kind.MESSAGE or role_of(observation).casefold() in AGENTS
 
 
 def opens_turn(observation: Spoken) -> bool:

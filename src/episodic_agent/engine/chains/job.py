@@ -31,6 +31,7 @@ from episodic_agent.core.chains.policies import CLOSE_HOURS
 from episodic_agent.core.chains.records import MOST_TURNS
 from episodic_agent.core.echo import all_own_words
 from episodic_agent.core.episodes.languages import ASSISTANTS
+from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.language import fold
 from episodic_agent.core.threads.channels import projects_of
 from episodic_agent.engine.chains.ancestry import OFF, parents_above
@@ -235,7 +236,7 @@ def _messages(observations: Sequence[Observation]) -> list[Observation]:
 
 
 def _turn(observation: Observation, vector: Vector | None) -> SessionTurn:
-    return SessionTurn(observation.at, observation.text, fold(observation.actor) not in ASSISTANTS, vector)
+    return SessionTurn(observation.at, observation.text, fold(role_of(observation)) not in ASSISTANTS, vector)
 
 
 def _view(

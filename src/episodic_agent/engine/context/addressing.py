@@ -14,7 +14,8 @@ from episodic_agent.core.facts.quoting import is_quotation
 from episodic_agent.core.facts.speakers import OWNER, speaker_of
 from episodic_agent.core.language import fold
 from episodic_agent.core.threads import is_reply
-from episodic_agent.engine.context.gathering import SEVERAL, Situation
+from episodic_agent.engine.context.gathering import Situation
+from episodic_agent.engine.context.speakers import SEVERAL
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Observation
 from episodic_agent.schemas.facts import Fact

@@ -26,9 +26,10 @@ from episodic_agent.core.context.relevance import (
     relevances,
     statement_worth,
 )
-from episodic_agent.core.context.telling import TOOL, Block, QuotedText, Spot
+from episodic_agent.core.context.telling import Block, QuotedText, Spot
 from episodic_agent.core.echo import is_echo, own_words
 from episodic_agent.core.episodes.languages import content_terms
+from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.facts.stating import STATEMENTS, lasting
 from episodic_agent.core.language import tokens
 from episodic_agent.core.language.pastdays import asked_time
@@ -40,6 +41,7 @@ from episodic_agent.core.recall.order import Order, order_of, without_order
 from episodic_agent.core.recall.query import Query
 from episodic_agent.core.threads import is_reply
 from episodic_agent.engine.context.ordering import in_order
+from episodic_agent.engine.context.speakers import are_named, replier, told_by
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.recall.commitments import CommitmentQuestion, commitments_asked
 from episodic_agent.engine.recall.concluding import conclusions
@@ -60,9 +62,6 @@ MOST_TIMED: Final = 400  # messages of a time that is asked about
 NEWEST: Final = 4  # threads that were active last, and
 OF_EACH: Final = 24  # so many of their last messages: what is not said again is often just there
 PAUSE: Final = timedelta(minutes=30)  # begins a new sitting inside one thread
-ASSISTANT: Final = "assistant"
-AGENT: Final = "agent"
-SEVERAL: Final = 2  # people, of whom each is named
 AMONG_OTHERS: Final = 10  # times as many candidates are read where other projects have some of them
 _SKIPS: Final = 24  # messages between two candidates of one sitting
 _COMPARED: Final = 80  # outputs of tools, the likeliest to be told, of which one may say what another says
@@ -259,7 +258,7 @@ def gathered(
         worths[first] += statement_worth(vectors=legs.vectors) * states([texts[row] for row in first])
     worths = in_order(_timed(worths, now, texts, order), legs.order, texts, seen)
     added = dict(linked) if policy != RIVALS else {}  # there a link is one of the features
-    several = len(people(now, texts)) >= SEVERAL
+    called = partial(told_by, whose=tx.scope, here=now.before, named=are_named((*now.before, *texts)))
     quotes = [
         QuotedText(
             Block.BEFORE,
@@ -271,7 +270,7 @@ def gathered(
             item.seq,
             as_lived(item, item.at),
             float(worth) + added.get(item.thread_id, 0.0),
-            speaker=replier(item) or (item.actor if several else ""),
+            speaker=called(item),
             reply=is_reply(item),
             sitting=int(part),
         )
@@ -410,25 +409,11 @@ def _answered(
     return list(result.values())
 
 
-def people(now: Situation, texts: Iterable[Observation]) -> frozenset[str]:
-    """Return who writes in a message's thread and in what may be told of other talk."""
-    return frozenset(item.actor for item in (*now.before, *texts) if not is_reply(item))
-
-
 def as_lived(observation: Observation, at: datetime) -> datetime:
     """Return a moment in the local time of who said something, where that is known: its day is meant."""
     if observation.utc_offset is None:
         return at
     return at.astimezone(timezone(timedelta(seconds=observation.utc_offset)))
-
-
-def replier(observation: Observation) -> str:
-    """Return under which name a reply is told: "tool", "assistant" or that of a step's agent, "" for none."""
-    if not is_reply(observation):
-        return ""
-    if observation.kind is Kind.STEP:
-        return observation.actor or AGENT  # as every other list calls it
-    return TOOL if observation.kind is Kind.TOOL else ASSISTANT
 
 
 def link_worth(*, chosen: bool, uncertain: bool) -> float:
@@ -438,7 +423,7 @@ def link_worth(*, chosen: bool, uncertain: bool) -> float:
 
 def states(observations: Sequence[Observation]) -> Floats:
     """Return how likely each of some messages states what lasts, in [0, 1], by words alone."""
-    return np.array([lasting(item.actor, item.text, most=STATEMENTS) for item in observations])
+    return np.array([lasting(role_of(item), item.text, most=STATEMENTS) for item in observations])
 
 
 class _Legs:

@@ -34,16 +34,9 @@ from episodic_agent.engine.chains.ancestry import parents_above
 from episodic_agent.engine.context.addressing import not_meant_here
 from episodic_agent.engine.context.correcting import with_corrections
 from episodic_agent.engine.context.declaring import came_to, decided
-from episodic_agent.engine.context.gathering import (
-    SEVERAL,
-    Situation,
-    as_lived,
-    gathered,
-    link_worth,
-    people,
-    replier,
-)
+from episodic_agent.engine.context.gathering import Situation, as_lived, gathered, link_worth
 from episodic_agent.engine.context.passing import not_over
+from episodic_agent.engine.context.speakers import are_named, replier
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.quoting import knows_meaning
 from episodic_agent.engine.links.linked import NearThread, on_both_sides
@@ -125,7 +118,7 @@ def prompt(
         earlier, stored = gathered(
             tx, deps, current, linked=linked, apart=apart, visibility=visibility, shown=shown, policy=policy
         )
-    here = _named(here, people(current, stored.values()))
+    here = _named(here, named=are_named((*current.before, *stored.values())))
     if policy == RIVALS:
         facts = _bearing(facts, earlier)
     session = _session(tx, deps, current, visibility, [item.text for item in here])
@@ -212,10 +205,9 @@ def _bearing(facts: Sequence[QuotedText], earlier: Sequence[QuotedText]) -> list
     return result
 
 
-def _named(lines: Sequence[QuotedText], writing: AbstractSet[str]) -> list[QuotedText]:
-    """Return lines with speakers only where several people write, here or in what is told beside it."""
-    several = len(writing) >= SEVERAL
-    return [item if several or item.reply else replace(item, speaker="") for item in lines]
+def _named(lines: Sequence[QuotedText], *, named: bool) -> list[QuotedText]:
+    """Return lines of this conversation; where one person writes and nobody is `named`, it is who asks."""
+    return [line if named or line.reply else replace(line, speaker="") for line in lines]
 
 
 def _here(now: Situation, max_tokens: int) -> list[QuotedText]:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from episodic_agent.core.echo import silenced
 from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES
+from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.facts.changing import PLACES
 from episodic_agent.core.facts.quoting import in_doubt
 from episodic_agent.core.facts.stating import LAST_HEARD, chances, share_of
@@ -49,7 +50,7 @@ def speaks_for_people(observation: Observation) -> bool:
     """Say whether an observation may tell of people: somebody said something, no tool or device did."""
     if observation.kind is Kind.TOOL or not observation.text.strip():
         return False
-    return fold(observation.actor) not in ASSISTANTS | SOURCES
+    return fold(role_of(observation)) not in ASSISTANTS | SOURCES
 
 
 def over(tx: Transaction, before: datetime) -> list[Episode]:

@@ -33,7 +33,8 @@ from episodic_agent.core.echo import (
     with_questions,
 )
 from episodic_agent.core.echo.overlap import LEAST_SHARED
-from episodic_agent.core.episodes.languages import ASSISTANTS
+from episodic_agent.core.episodes.languages import PROMPTS
+from episodic_agent.core.episodes.roles import AGENTS, role_of
 from episodic_agent.core.ingest import Item
 from episodic_agent.core.language import words
 from episodic_agent.engine.recently_shown import ShownText
@@ -45,8 +46,6 @@ NEAR: Final = 24  # observations of its own thread that are still the talk itsel
 JUST_NOW: Final = timedelta(hours=1)  # the same where the thread is not known yet
 HISTORY: Final = timedelta(days=1)  # what was said so long ago was not said after a recall of now
 RECALLS: Final = 3  # of a thread that may be pasted now
-PROMPTS: Final = frozenset({"system", "developer"})
-AGENTS: Final = ASSISTANTS | PROMPTS | {"tool", "function"}
 _OF_MEMORY: Final = re.compile(r"(?i)memor|recall|retriev|remember|histor|context|past")
 # Signs of somebody who hands on what was remembered. The cheapest look comes first: most messages hold none.
 _SIGNS: Final = ("contaste", "dijiste", "recuerd", "erinner", "gesagt", "souvien", "lembr", "ricord")
@@ -267,7 +266,7 @@ def is_agent(item: Item) -> bool:
     """Tell whether an agent, its tool or its prompt speaks, and not a person; an embodied step is neither."""
     if item.kind is not Kind.MESSAGE:
         return item.kind is Kind.TOOL
-    return item.actor.casefold() in AGENTS or str(item.extras.get("role", "")).casefold() in AGENTS
+    return role_of(item).casefold() in AGENTS
 
 
 def _may_pass_on(item: Item) -> bool:
@@ -297,4 +296,4 @@ def _passes_on(item: Item) -> bool:
     """Tell whether an item only hands on what it was given: a prompt, or what a tool of a memory answers."""
     if item.kind is Kind.TOOL:
         return bool(_OF_MEMORY.search(str(item.extras.get("name") or "")))
-    return item.actor.casefold() in PROMPTS or str(item.extras.get("role", "")).casefold() in PROMPTS
+    return role_of(item).casefold() in PROMPTS

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.echo import is_echo, own_words
+from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.facts.stating import STATEMENTS, lasting
 from episodic_agent.core.language import tokens
 from episodic_agent.core.language.timewords import date_words
@@ -425,7 +426,7 @@ class Gatherer:
         """
         likely = np.zeros(len(gathered.refs))
         for row, observation in self.observations(gathered, first[:STATED]).items():
-            likely[row] = lasting(observation.actor, own_words(observation).text, most=STATEMENTS)
+            likely[row] = lasting(role_of(observation), own_words(observation).text, most=STATEMENTS)
         return likely
 
     def replaced(

@@ -13,6 +13,7 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.echo import By, all_own_words, echo_of
+from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.identity import decision_id
 from episodic_agent.core.prompts import review as question
 from episodic_agent.core.review import FollowingTurn, Grade, Reviewed, Shown, grades, reviewed
@@ -159,7 +160,7 @@ def _pending_transcript(tx: Transaction, pending: PendingReview) -> _PendingTran
         pending,
         shown,
         [o.text for o in all_own_words(before)],
-        [FollowingTurn(o.actor, o.text) for o in _used(after)],
+        [FollowingTurn(role_of(o), o.text) for o in _used(after)],
     )
 
 

@@ -13,11 +13,13 @@ import click
 from episodic_agent.core.boundary.policies import policy_names
 from episodic_agent.core.language import plural
 from episodic_agent.core.strength.retention import read_span
+from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.cli.app import App, Listing, common, out, print_json, say, tell
 from episodic_agent.providers.embedders.encoder.converting import records
 from episodic_agent.providers.embedders.minilm import NAMES, is_sound
 from episodic_agent.schemas.keys import Role
 from episodic_agent.settings import PREFIX
+from episodic_agent.showing import clipped
 from episodic_agent.wiring import (
     EMBEDDERS,
     distribute_database,
@@ -256,7 +258,7 @@ def create(app: App, user: str | None, as_json: bool, space: str | None, role: s
     `read` asks, `write` also adds and corrects, `admin` also erases and runs jobs. Once there is a key, one
     is asked for with every request.
     """
-    del user
+    _check_no_user(user)
     with app.memory(create=True) as memory:
         made = memory.keys.create(role=role, space=space)
     if as_json:
@@ -269,7 +271,7 @@ def create(app: App, user: str | None, as_json: bool, space: str | None, role: s
 @common
 def list_(app: App, user: str | None, as_json: bool) -> None:
     """List the keys of all spaces: id, space, role, when it was made, last used and revoked."""
-    del user
+    _check_no_user(user)
     with app.memory() as memory:
         known = memory.keys.list()
     if as_json:
@@ -285,6 +287,15 @@ def list_(app: App, user: str | None, as_json: bool) -> None:
         )
 
 
+def _check_no_user(user: str | None) -> None:
+    """Refuse a user: a key that was made for one would open every other of its space, without a word."""
+    if user is not None:
+        raise InvalidInput(
+            f"a key opens a space, with every user in it, so none is {clipped(user)!r}'s alone; leave "
+            "--user out, or give this user a space of their own with --space NAME"
+        )
+
+
 def _ended(at: datetime) -> str:
     """Say since when a key opens nothing, or until when one that was rotated still does."""
     return f"{'closes' if at > utc_now() else 'revoked'} at {at:%Y-%m-%d %H:%M} UTC"
@@ -295,7 +306,7 @@ def _ended(at: datetime) -> str:
 @common
 def revoke(app: App, user: str | None, as_json: bool, key_id: str) -> None:
     """Let a key open nothing any more, in every process within a second."""
-    del user
+    _check_no_user(user)
     with app.memory() as memory:
         key = memory.keys.revoke(key_id)
     if as_json:
@@ -312,7 +323,7 @@ def revoke(app: App, user: str | None, as_json: bool, key_id: str) -> None:
 @common
 def rotate(app: App, user: str | None, as_json: bool, key_id: str, grace: str) -> None:
     """Make a key in place of another and print it, this once; the old one opens a while longer."""
-    del user
+    _check_no_user(user)
     lasts = timedelta() if grace.strip() == "0" else read_span(grace)
     with app.memory() as memory:
         made = memory.keys.rotate(key_id, grace=lasts)

@@ -24,11 +24,15 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from episodic_agent import wiring
+    from episodic_agent.engine import memory as engine
+    from episodic_agent.engine import scoped
     from episodic_agent.engine.memory import Memory as Engine
     from episodic_agent.engine.user import UserMemory
     from episodic_agent.faces import finding, wording
     from episodic_agent.faces.cli import printing
 else:
+    engine = module("episodic_agent.engine.memory")
+    scoped = module("episodic_agent.engine.scoped")
     finding = module("episodic_agent.faces.finding")
     printing = module("episodic_agent.faces.cli.printing")
     wiring = module("episodic_agent.wiring")
@@ -41,6 +45,7 @@ __all__ = [
     "Listing",
     "check_output",
     "common",
+    "elsewhere",
     "everybody",
     "force",
     "lines_in",
@@ -132,7 +137,12 @@ class App:
                 resume=resume,  # most commands do what they were asked for and leave
             ) as memory,
         ):
-            yield memory
+            try:
+                yield memory
+            except scoped.UnknownUser as error:
+                if words := elsewhere(memory):
+                    raise NotFound(words) from error
+                raise
 
     @contextmanager
     def user(
@@ -169,7 +179,13 @@ def whose(memory: "Engine", name: str | None, *, first: str | None = None) -> "U
         return memory.user(users[0])
     if first is not None and not users:
         return memory.user(first, new=True)
-    raise InvalidInput(f"{WHOSE}; {wording.users_words(users)}")
+    raise InvalidInput(f"{WHOSE}; {elsewhere(memory) or wording.users_words(users)}")
+
+
+def elsewhere(memory: "Engine") -> str:
+    """Say where users are remembered if none is in this space; "" where some are, or none is anywhere."""
+    spaces = [] if memory.users() else engine.Spaces(memory).remembering()
+    return wording.spaces_words(spaces) if spaces else ""
 
 
 def everybody(memory: "Engine", first: str) -> list[str]:

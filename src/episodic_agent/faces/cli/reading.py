@@ -29,6 +29,7 @@ from episodic_agent.faces.cli.app import (
     App,
     check_output,
     common,
+    elsewhere,
     force,
     moment,
     out,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from episodic_agent.core.chains import sequences as core_sequences
     from episodic_agent.engine.chains import sequences
     from episodic_agent.engine.context.assembling import ThreadContext
+    from episodic_agent.engine.memory import Memory
     from episodic_agent.engine.user import UserMemory
 else:
     core_sequences = module("episodic_agent.core.chains.sequences")
@@ -282,11 +284,11 @@ def recent(
         listed = partial(episodes.recent, days=days, where=where or None, project=project)
         cards = listed(limit=limit + 1, suppressed=suppressed)
         hidden = not (cards or suppressed) and listed(limit=1, suppressed=True)
-        users = memory.users()
+        empty = _why_empty(memory)
     if hidden and not as_json:
         say("what there is here is suppressed or archived; --suppressed shows it")
         return
-    _cards(cards[:limit], users, as_json=as_json)
+    _cards(cards[:limit], empty, as_json=as_json)
     if not as_json:
         say_more(len(cards), limit)
 
@@ -314,13 +316,13 @@ def episodes(
         cards = app.asked(whose(memory, user)).episodes.list(
             thread=thread, place=place, where=where, limit=limit, project=project
         )
-        users = memory.users()
+        empty = _why_empty(memory)
     filters = {"--where": " ".join(where), "--thread": thread, "--place": place, "--project": project}
     named = " ".join(f"{option} {value}" for option, value in filters.items() if value)
-    _cards(cards, users, as_json=as_json, filtered=named)
+    _cards(cards, empty, as_json=as_json, filtered=named)
 
 
-def _cards(cards: Sequence[EpisodeCard], users: Sequence[str], *, as_json: bool, filtered: str = "") -> None:
+def _cards(cards: Sequence[EpisodeCard], empty: str, *, as_json: bool, filtered: str = "") -> None:
     if as_json:
         print_json({"episodes": cards})
     elif cards:
@@ -328,7 +330,15 @@ def _cards(cards: Sequence[EpisodeCard], users: Sequence[str], *, as_json: bool,
     elif filtered:
         say(f"no episode matches {filtered}")
     else:
-        say(f"no episodes here; users: {', '.join(users)} (--user NAME)" if users else "the memory is empty")
+        say(empty)
+
+
+def _why_empty(memory: "Memory") -> str:
+    """Say why there are no episodes to list."""
+    users = memory.users()
+    if users:
+        return f"no episodes here; users: {', '.join(users)} (--user NAME)"
+    return elsewhere(memory) or "the memory is empty"
 
 
 def render_cards(cards: Sequence[EpisodeCard]) -> None:
@@ -494,10 +504,11 @@ def context(
             project=project,
             only=only or None,
         )
+        other_spaces = elsewhere(memory) if mine.missing else ""
     if as_json:
         print_json(context)
         return
-    for note in context.notes:
+    for note in (*context.notes, *filter(None, [other_spaces])):
         say(note)
     if not context.text.strip():
         say(f"nothing fits into {plural(max_tokens, 'token')}, not even the message; raise --max-tokens")

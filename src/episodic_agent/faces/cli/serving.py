@@ -28,6 +28,7 @@ from episodic_agent.lazily import load, module
 
 if TYPE_CHECKING:
     from episodic_agent import wiring
+    from episodic_agent.engine import memory as engine
     from episodic_agent.engine.memory import Memory
     from episodic_agent.engine.user import UserMemory
     from episodic_agent.faces.hooks import agents, running, settings_file
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from episodic_agent.faces.mcp import serving
     from episodic_agent.faces.tools import answers
 else:
+    engine = module("episodic_agent.engine.memory")
     wiring = module("episodic_agent.wiring")
     agents = module("episodic_agent.faces.hooks.agents")
     running = module("episodic_agent.faces.hooks.running")
@@ -138,7 +140,7 @@ def serve(app: App, host: str, port: int, rate: float, workers: int) -> None:
                 keyed = _reads_keys(memory, host)
                 whom = "for whoever holds a key" if keyed and memory.keys.exist() else "for this machine only"
                 whom = f"{whom}, {workers} processes" if workers > 1 else whom
-                _say_where(app, host, port, whom if memory.users() else f"{whom}, and knows nobody yet")
+                _say_where(app, host, port, whom + _if_it_knows_nobody(memory, keyed=keyed))
                 if workers == 1:
                     memory.warm()
             if workers == 1:
@@ -147,6 +149,14 @@ def serve(app: App, host: str, port: int, rate: float, workers: int) -> None:
                 http.serve(opened, host, port, rate=rate, keyed=keyed, sockets=sockets)
                 return
         http.serve_many(WarmMemory(app), http.Limits(host, port, rate, keyed), workers, listener=listener)
+
+
+def _if_it_knows_nobody(memory: "Memory", *, keyed: bool) -> str:
+    """Return what is said of a memory that holds nobody in what is served: its file may be misspelt."""
+    spaces = engine.Spaces(memory)
+    served = spaces.opened_by_keys() if keyed and memory.keys.exist() else []
+    known = spaces.remembering() if served else []
+    return "" if memory.users() or not set(served).isdisjoint(known) else ", and knows nobody yet"
 
 
 def _say_where(app: App, host: str, port: int, whom: str) -> None:

@@ -40,9 +40,10 @@ from episodic_agent.faces.http.v0 import routes
 from episodic_agent.faces.http.v1 import v1_routes
 from episodic_agent.faces.http.v1.asking import PREFIX, KeepsSlashes
 from episodic_agent.faces.http.v1.files import LARGEST_FILE, streams
-from episodic_agent.faces.http.validation import explained, taken_by
+from episodic_agent.faces.http.validation import explained, taken_by, unread
 
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"  # a page may load nothing
+UNREAD: Final = "There was an error parsing the body"  # FastAPI's words, with the reason as its cause
 MISSED: Final = "there is no such route; /docs lists them, each with its method"
 
 
@@ -200,6 +201,8 @@ def _http_error(request: Request, error: Exception) -> Response:
         detail = f"this route takes {allowed}, not {request.method}; /docs lists the routes"
     elif error.detail == HTTPStatus(error.status_code).phrase:
         detail = MISSED
+    elif error.detail == UNREAD:
+        detail = unread(error.__cause__)
     answer = problem(error.status_code, detail)
     answer.headers.update(error.headers or {})
     return answer

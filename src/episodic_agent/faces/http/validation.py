@@ -50,6 +50,21 @@ def explained(
     ]
 
 
+def unread(cause: BaseException | None) -> str:
+    """Return why a body was not read as JSON; `cause` is what reading it raised.
+
+    >>> unread(RecursionError()).partition(", with the header")[0]
+    'the body is nested too deeply; send a JSON object in UTF-8'
+    """
+    if isinstance(cause, UnicodeDecodeError):
+        problem = f"is not in UTF-8 (byte 0x{cause.object[cause.start]:02x} at {cause.start})"
+    elif isinstance(cause, RecursionError):
+        problem = "is nested too deeply"
+    else:
+        problem = "cannot be read"
+    return f"the body {problem}; send {_JSON.replace(',', ' in UTF-8,', 1)}"
+
+
 def taken_by(params: Sequence[Any]) -> list[str]:
     """Return the names of what a route takes, in a body or behind the path: a model stands for its fields."""
     names: list[str] = []
