@@ -73,6 +73,7 @@ export default {
     "place",
     "where",
     "project",
+    "only",
     "limit",
     "cursor",
     "as_of"
@@ -298,6 +299,7 @@ export default {
     "known_by",
     "history",
     "project",
+    "only",
     "limit",
     "cursor",
     "as_of"
