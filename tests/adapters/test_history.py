@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders.teams import OPEN, QUESTION, team_of, told_of
 
 from episodic_agent import AsyncMemory, InvalidInput, Memory
 from episodic_agent.adapters.history import ThreadHistory, item_for, original
@@ -83,3 +84,16 @@ def test_nobody_and_what_is_no_users_memory_are_refused(memory: Memory, tmp_path
         bound(memory)
     with pytest.raises(InvalidInput, match="not NoneType"):
         bound(None)
+
+
+def test_what_is_recalled_for_a_prompt_is_of_named_threads_and_the_conversations_own(memory: Memory) -> None:
+    team = team_of(memory)
+    told = {
+        (only, thread): told_of(recalled(team, QUESTION, thread=thread, only=only))
+        for only in (None, OPEN)
+        for thread in ("desk", "dm-lena")
+    }
+    assert told[None, "desk"] == (True, True)
+    assert (
+        told[OPEN, "desk"] == told[OPEN, "dm-lena"] == (True, False)
+    )  # a prompt holds its own thread already
