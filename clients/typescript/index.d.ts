@@ -1115,9 +1115,9 @@ export interface UserMemoryChains {
   /** Return the links of sessions that were taken back, oldest first */
   refusals(asked?: { /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<RefusalPage>;
   /** Return the closed episodes of a topic, earliest first: the `limit` most relevant, or the newest */
-  sequence(asked?: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; topic?: string; limit?: number; min_relevance?: number; order?: string; policy?: string; since?: string | null; until?: string | null; where?: string | string[] | null; project?: string | null }): Promise<SequencedPage>;
+  sequence(asked?: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; topic?: string; limit?: number; min_relevance?: number; order?: string; policy?: string; since?: string | null; until?: string | null; where?: string | string[] | null; project?: string | null; only?: string | string[] | null }): Promise<SequencedPage>;
   /** Return the story of a topic as text, in seed 004's form; takes what `sequence` does */
-  replay(asked: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; topic: string; limit?: number; order?: string; policy?: string; since?: string | null; until?: string | null; where?: string | string[] | null; project?: string | null }): Promise<TextAnswer>;
+  replay(asked: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; topic: string; limit?: number; order?: string; policy?: string; since?: string | null; until?: string | null; where?: string | string[] | null; project?: string | null; only?: string | string[] | null }): Promise<TextAnswer>;
   /** Return a session with those before it in its chain, the root first; NotFound for an unknown one */
   get(asked: { episode: string; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<EpisodePage>;
   /** Let a session go on from an earlier one, by hand; return the record (None: it does so already) */
@@ -1132,7 +1132,7 @@ export interface UserMemoryChains {
 
 export interface UserMemoryEpisodes {
   /** Return episodes in chronological order, open frames included; the last `limit` of them */
-  list(asked?: { thread?: string | null; channel?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string | null; project?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<EpisodeCardPage>;
+  list(asked?: { thread?: string | null; channel?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string | null; project?: string | null; only?: string[] | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<EpisodeCardPage>;
   /** Return episodes (of a thread) by end of event time, newest first, open frames included */
   recent(asked?: { days?: number | null; thread?: string | null; where?: string | null; suppressed?: boolean; project?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<EpisodeCardPage>;
   /** Return what is pinned, by thread and place in it */
@@ -1178,7 +1178,7 @@ export interface UserMemoryErasures {
 
 export interface UserMemoryFacts {
   /** Return facts that hold: those that answer a query, best first, else the newest first */
-  list(asked?: { query?: string | null; category?: string | null; subject?: string | null; at?: string | null; known_by?: string | null; history?: boolean; project?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<FactCardPage>;
+  list(asked?: { query?: string | null; category?: string | null; subject?: string | null; at?: string | null; known_by?: string | null; history?: boolean; project?: string | null; only?: string[] | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<FactCardPage>;
   /** Learn facts from every episode that waits for it, though too few wait; return how many there were */
   consolidate(): Promise<Counted>;
   /** Return one fact with the words that prove it */

@@ -74,6 +74,7 @@ export default {
     "place",
     "where",
     "project",
+    "only",
     "limit",
     "cursor",
     "as_of"
@@ -299,6 +300,7 @@ export default {
     "known_by",
     "history",
     "project",
+    "only",
     "limit",
     "cursor",
     "as_of"

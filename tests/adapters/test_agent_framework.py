@@ -1,11 +1,13 @@
 """An agent of Microsoft's Agent Framework with the provider, on a chat client that answers as told."""
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 from builders.frameworks import framework
+from builders.teams import OPEN, QUESTION, team_of, told_of
 
 framework("agent_framework")
 
@@ -78,3 +80,16 @@ def test_the_model_may_search_and_each_message_of_a_session_is_kept_once(memory:
 def test_a_provider_of_nobody_is_refused(memory: Memory) -> None:
     with pytest.raises(InvalidInput, match="name whose memory it is"):
         EpisodicContextProvider(memory)  # type: ignore[arg-type]
+
+
+def test_instructions_and_tools_tell_of_named_threads_alone(memory: Memory) -> None:
+    team = team_of(memory)
+    wider = json.dumps({"query": QUESTION, "only": [OPEN, "dm-lena"]})
+    for only in (None, [OPEN]):
+        client = Scripted([Content.from_function_call("c1", "search_memory", arguments=wider)], ["ok"])
+        agent = Agent(client, context_providers=[EpisodicContextProvider(team, thread="desk", only=only)])
+        asyncio.run(agent.run(QUESTION))
+        (first, options), (second, _) = client.asked
+        assert told_of([*(m.text for m in first), options.get("instructions")]) == (True, only is None)
+        assert told_of([m.to_dict() for m in second]) == (True, only is None)
+        team.erase(thread="desk")  # it holds what the tool answered

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from builders.frameworks import framework
+from builders.teams import OPEN, QUESTION, team_of, told_of
 
 # said before it is imported: nothing of a test leaves the machine
 if find_spec("crewai") is not None:  # elsewhere the tests of our own traces run in this process
@@ -121,3 +122,10 @@ def test_views_of_a_scope_keep_and_recall_in_it(memory: Memory) -> None:
 def test_a_crews_memory_of_nobody_is_refused(memory: Memory) -> None:
     with pytest.raises(InvalidInput, match="name whose memory it is"):
         EpisodicCrewMemory(memory)  # type: ignore[arg-type]
+
+
+def test_a_crew_recalls_of_named_threads_and_of_what_crews_wrote(memory: Memory) -> None:
+    team = team_of(memory)
+    EpisodicCrewMemory(team).remember("The cello teacher is called Odile, too", scope="/music")
+    for only in (None, [OPEN], ["nobody"]):
+        assert told_of(EpisodicCrewMemory(team, only=only).recall(QUESTION)) == (True, only is None)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders.teams import OPEN, QUESTION, team_of, told_of
 
 from episodic_agent import AsyncMemory, InvalidInput, Memory
 from episodic_agent.adapters.history import ThreadHistory, item_for, original, role_of
@@ -89,3 +90,16 @@ def test_an_assistant_that_has_a_name_comes_back_as_one(history: ThreadHistory) 
     said = [{"role": role, "name": "Pedal", "content": f"of the {role}"} for role in ("assistant", "user")]
     history.memory.add([*said, {"role": "assistant", "content": "hello"}], thread="chat")
     assert [role_of(one) for one in history.observations()] == ["assistant", "user", "assistant"]
+
+
+def test_what_is_recalled_for_a_prompt_is_of_named_threads_and_the_conversations_own(memory: Memory) -> None:
+    team = team_of(memory)
+    told = {
+        (only, thread): told_of(recalled(team, QUESTION, thread=thread, only=only))
+        for only in (None, OPEN)
+        for thread in ("desk", "dm-lena")
+    }
+    assert told[None, "desk"] == (True, True)
+    assert (
+        told[OPEN, "desk"] == told[OPEN, "dm-lena"] == (True, False)
+    )  # a prompt holds its own thread already

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from builders.frameworks import framework
+from builders.teams import OPEN, QUESTION, team_of, told_of
 
 framework("langchain_core")
 
@@ -100,3 +101,11 @@ def test_nobodys_history_and_one_without_a_name_are_refused(memory: Memory) -> N
         EpisodicChatHistory(memory.user("ana", new=True), " ")
     with pytest.raises(InvalidInput, match="name whose memory it is"):
         EpisodicRetriever(memory=memory)
+
+
+def test_the_retriever_finds_in_named_threads_alone(memory: Memory) -> None:
+    team = team_of(memory)
+    for only, expected in ((None, (True, True)), ([OPEN], (True, False)), ("nobody", (False, False))):
+        assert told_of(EpisodicRetriever(memory=team, only=only).invoke(QUESTION)) == expected
+    with pytest.raises(InvalidInput, match="name at least one"):
+        EpisodicRetriever(memory=team, only=[]).invoke(QUESTION)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from builders.frameworks import framework
+from builders.teams import OPEN, QUESTION, team_of, told_of
 
 framework("llama_index.core")
 
@@ -82,3 +83,10 @@ def test_a_repeated_word_is_kept_as_often_as_it_was_said(memory: Memory) -> None
 def test_a_block_of_nobody_is_refused(memory: Memory) -> None:
     with pytest.raises(InvalidInput, match="name whose memory it is"):
         EpisodicMemoryBlock(memory=memory)
+
+
+def test_a_block_tells_of_named_threads_alone(memory: Memory) -> None:
+    team, model = team_of(memory), Recorder()
+    for name, only in (("a", None), ("b", [OPEN])):
+        engine(EpisodicMemoryBlock(memory=team, only=only), model, name).chat(QUESTION)
+        assert told_of(model.asked[-1][0].content) == (True, only is None)

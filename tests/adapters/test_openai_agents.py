@@ -1,11 +1,13 @@
 """A session of the OpenAI Agents SDK, its model on a scripted server, against the SDK's own session."""
 
 import asyncio
+import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from builders.frameworks import framework
+from builders.teams import OPEN, QUESTION, team_of, told_of
 
 framework("agents")
 
@@ -135,3 +137,18 @@ def test_a_tool_answers_from_memory_and_says_what_was_wrong(memory: Memory) -> N
 def test_a_session_of_nobody_is_refused(memory: Memory) -> None:
     with pytest.raises(InvalidInput, match="name whose memory it is"):
         EpisodicSession("one", memory)  # type: ignore[arg-type]
+
+
+def test_instructions_and_tools_tell_of_named_threads_alone(memory: Memory, server: ScriptedServer) -> None:
+    team = team_of(memory)
+
+    async def talk(session: EpisodicSession) -> None:
+        await Runner.run(agent_on(server, session), QUESTION)
+
+    for name, only in (("a", None), ("b", OPEN)):
+        asyncio.run(talk(EpisodicSession(name, team, only=only)))
+        assert told_of(server.asked[-1]["messages"][0]) == (True, only is None)
+        (search,) = episodic_tools(team, ["search_memory"], only=only)
+        call: Any = search.on_invoke_tool
+        answer = asyncio.run(call(None, json.dumps({"query": QUESTION, "only": [OPEN, "dm-lena"]})))
+        assert told_of(answer) == (True, only is None)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from builders.frameworks import framework
+from builders.teams import OPEN, QUESTION, team_of, told_of
 
 framework("pydantic_ai")
 
@@ -74,3 +75,21 @@ def test_a_run_that_is_kept_again_adds_nothing(memory: Memory) -> None:
 def test_a_capability_of_nobody_is_refused(memory: Memory) -> None:
     with pytest.raises(InvalidInput, match="name whose memory it is"):
         EpisodicCapability(memory)  # type: ignore[arg-type]
+
+
+def test_instructions_and_tools_tell_of_named_threads_alone(memory: Memory) -> None:
+    team = team_of(memory)
+
+    def searching(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        if len(messages) > 1:
+            return ModelResponse([TextPart("ok")])
+        return ModelResponse([ToolCallPart("search_memory", {"query": QUESTION, "only": [OPEN, "dm-lena"]})])
+
+    for only in (None, [OPEN]):
+        agent = Agent(
+            FunctionModel(searching), capabilities=[EpisodicCapability(team, thread="desk", only=only)]
+        )
+        first, _, answered, *_ = agent.run_sync(QUESTION).all_messages()
+        assert told_of(first.instructions) == (True, only is None)  # type: ignore[union-attr]
+        assert told_of(answered.parts) == (True, only is None)
+        team.erase(thread="desk")  # it holds what the tool answered

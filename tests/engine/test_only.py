@@ -256,7 +256,7 @@ def test_names_are_given_and_those_that_mean_nothing_are_noted(team: UserMemory)
         with pytest.raises(InvalidInput, match="`only` is empty; give a name"):
             verb("hello", only=["general", " "])
     with pytest.raises(InvalidInput, match="cannot be narrowed by 'only'"):
-        team.episodes.list(only=["general"])
+        team.places.list(only=["general"])
     notes = team.search(QUESTION, only=["foo", "general"]).notes
     assert notes[0] == "no thread or channel 'foo'"
     begun = team.context("hello", thread="bar", only=["bar", "foo", "harbor"]).notes
@@ -386,3 +386,19 @@ def test_nothing_that_is_told_lies_outside(
             outside = [n for n, (thread, *_) in enumerate(said) if thread not in inside | more]
             leaked = [n for n in outside if f"kiwi{n:03}" in told(answer)]
             assert leaked == []
+        held = team.only(only)
+        for shown in (
+            [held.context(question)],
+            [held.search(question, only=["dm-lena", *only], limit=20, suppressed=True, detail="high")],
+            held.facts.list(history=True),
+            held.facts.list(question),
+            held.episodes.list(),
+            held.episodes.recent(limit=50, suppressed=True),
+            held.chains.sequence("", limit=20),
+            held.chains.sequence(question, limit=20, min_relevance=0.0),
+            held.threads.list(),
+        ):
+            text = str([{**asdict(one), "query": ""} for one in shown])
+            outside = [n for n, (thread, *_) in enumerate(said) if thread not in inside]
+            assert [n for n in outside if f"kiwi{n:03}" in text] == []
+            assert not [thread for thread in channels.keys() - inside if f"'origin': '{thread}'" in text]

@@ -339,7 +339,8 @@ def test_a_client_has_each_verb_with_its_signature_or_says_what_to_do_instead(me
                 assert inspect.signature(there).parameters == inspect.signature(verb).parameters, name
                 assert name == "as_of" or there.__doc__ == verb.__doc__  # a client makes no copy
     assert without == [
-        (name, True) for name in ("run", "episodes.contents", "jobs.reembed", "jobs.worker", "sections.ids")
+        (name, True)
+        for name in ("only", "run", "episodes.contents", "jobs.reembed", "jobs.worker", "sections.ids")
     ]
     assert {*verbs(UserMemory), *SPECIAL, "export"} <= {*_dir(mirror)}
     assert {"users", "usage", "jobs", "upkeep"} <= set(dir(client))

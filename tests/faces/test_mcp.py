@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -288,12 +288,18 @@ def test_standard_output_holds_nothing_but_the_protocol(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    folder = tmp_path_factory.mktemp("served")
+    with listening(tmp_path_factory.mktemp("served")) as number:
+        yield number
+
+
+@contextmanager
+def listening(folder: Path, *more: str) -> Iterator[int]:
+    """Serve a folder's memory over HTTP, and give the port."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         number = int(free.getsockname()[1])
     with subprocess.Popen(
-        [sys.executable, *command(folder, "--http", str(number))], env=environment(folder)
+        [sys.executable, *command(folder, "--http", str(number), *more)], env=environment(folder)
     ) as server:
         try:
             _until_it_listens(number, server)

@@ -121,6 +121,7 @@ FACES = {
 WHY_NO_TOOL = "a model has few tools: what it needs in a talk, not what people do to a memory"
 WHY_NO_COMMAND = {
     "as_of": "`--as-of` is it, of each command that reads",
+    "only": "`--only` is it, of the commands that recall and list, and of `mcp`",
     "episodes.card": "`show` prints it",
     "episodes.contents": "it reads several at once, for programs",
     "episodes.history": "a program's look at versions; `export` holds them all",
@@ -148,6 +149,7 @@ WHY_NO_COMMAND = {
 }
 WHY_NO_ROUTE = {
     "as_of": "`?as_of=` is it, of each route that reads",
+    "only": "a handle of a program's own; `only` narrows what a route recalls or lists",
     "run": "a sensor is a device beside the program, not behind a request",
     "episodes.contents": "it takes cards a program holds; `…/messages` reads one",
     "sections.ids": "`/sections` has them",

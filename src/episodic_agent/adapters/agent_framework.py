@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from episodic_agent.adapters.history import ThreadHistory, item_for
 from episodic_agent.adapters.needing import bound, needing
+from episodic_agent.engine.filters import Where
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.faces.recalling import MAX_TOKENS, recalled
 from episodic_agent.tools import memory_tools
@@ -24,7 +25,8 @@ class EpisodicContextProvider(ContextProvider):
 
     Before a run what of the past bears on the message is added to the instructions, and `tools` for the model
     to ask; after it what was said is kept, once, in `thread` (without one, in a thread named after the
-    session).
+    session). `only` are the threads and channels of which instructions (beside the session's own thread) and
+    tools may tell.
     """
 
     def __init__(
@@ -35,6 +37,7 @@ class EpisodicContextProvider(ContextProvider):
         max_tokens: int = MAX_TOKENS,
         tools: Sequence[str] = READING,
         source_id: str = "episodic",
+        only: Where = None,
     ) -> None:
         """Bind the provider to a user's memory; InvalidInput for what is none."""
         super().__init__(source_id)
@@ -42,6 +45,7 @@ class EpisodicContextProvider(ContextProvider):
         self._name = thread
         self._max_tokens = max_tokens
         self._tools = tools
+        self._only = only
 
     async def before_run(
         self, *, agent: Any, session: AgentSession, context: SessionContext, state: dict[str, Any]
@@ -50,11 +54,16 @@ class EpisodicContextProvider(ContextProvider):
         del agent, state
         message = "\n".join(m.text for m in context.input_messages if str(m.role) == "user")
         past = await asyncio.to_thread(
-            recalled, self._memory, message, thread=self._thread(session), max_tokens=self._max_tokens
+            recalled,
+            self._memory,
+            message,
+            thread=self._thread(session),
+            max_tokens=self._max_tokens,
+            only=self._only,
         )
         if past:
             context.extend_instructions(self.source_id, past)
-        functions = [tool["function"] for tool in memory_tools(self._memory).openai()]
+        functions = [tool["function"] for tool in memory_tools(self._memory, only=self._only).openai()]
         context.extend_tools(self.source_id, [self._tool(f) for f in functions if f["name"] in self._tools])
 
     async def after_run(
@@ -73,7 +82,7 @@ class EpisodicContextProvider(ContextProvider):
         return self._name or str(session.session_id)
 
     def _tool(self, function: Any) -> FunctionTool:
-        name, tools = function["name"], memory_tools(self._memory)
+        name, tools = function["name"], memory_tools(self._memory, only=self._only)
 
         async def call(**arguments: Any) -> str:
             return await asyncio.to_thread(tools.call, name, arguments)

@@ -9,6 +9,8 @@ from typing import Any, Final
 
 from episodic_agent.adapters.history import ThreadHistory, item_for, original
 from episodic_agent.adapters.needing import bound, needing
+from episodic_agent.engine.arguments import names_or_none
+from episodic_agent.engine.filters import Where
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import NotFound
 from episodic_agent.schemas import Observation
@@ -29,16 +31,18 @@ class EpisodicCrewMemory(Memory):
 
     A task's report is kept as one observation of its scope's thread, not as what a model makes of it; the
     same record twice in a scope is one. What a crew recalls is what `search` finds, of the whole memory or of
-    a scope.
+    a scope. `only` are the threads and channels of which it may tell, beside what crews wrote.
     """
 
     _user: Any = PrivateAttr(default=None)
+    _only: Any = PrivateAttr(default=None)
 
-    def __init__(self, user_memory: UserMemory, **options: Any) -> None:
+    def __init__(self, user_memory: UserMemory, *, only: Where = None, **options: Any) -> None:
         """Bind a crew's memory to a user's; `read_only` and `root_scope` are CrewAI's own."""
         bound(user_memory)
         super().__init__(**options)
         self._user = user_memory
+        self._only = names_or_none("only", only)
 
     def model_post_init(self, context: object, /) -> None:
         """Make no store and no embedder: the user's memory has them."""
@@ -108,9 +112,9 @@ class EpisodicCrewMemory(Memory):
         if self._user.missing or not query.strip():
             return []
         most = limit * OVERSAMPLED if scope or categories else limit
-        answer = self._user.search(
-            query, limit=most, observations=most, facts=0 if scope or categories else 3
-        )
+        facts = 0 if scope or categories else 3
+        only = self._only and [*self._only, *(PREFIX + path for path in self._scopes())]
+        answer = self._user.search(query, limit=most, observations=most, facts=facts, only=only)
         matches = [
             MemoryMatch(
                 record=MemoryRecord(

@@ -51,10 +51,14 @@ class EpisodicChatHistory(BaseChatMessageHistory):
 
 
 class EpisodicRetriever(BaseRetriever):
-    """What `search` finds, as documents: facts first, then the messages that answer, best first."""
+    """What `search` finds, as documents: facts first, then the messages that answer, best first.
+
+    `only` are names of threads and channels: nothing said elsewhere is found.
+    """
 
     memory: Any
     limit: int = 5
+    only: Any = None
 
     def model_post_init(self, context: object, /) -> None:
         """Check whose memory it is."""
@@ -67,7 +71,7 @@ class EpisodicRetriever(BaseRetriever):
         del run_manager
         if self.memory.missing or not query.strip():
             return []
-        answer = self.memory.search(query, limit=self.limit)
+        answer = self.memory.search(query, limit=self.limit, only=self.only)
         facts = [
             Document(hit.fact.fact, metadata={"kind": "fact", "since": hit.fact.valid_at.isoformat()})
             for hit in answer.facts

@@ -23,13 +23,15 @@ class EpisodicMemoryBlock(BaseMemoryBlock[str]):
 
     Each time the memory is read it keeps the messages it has not seen, by where they stand in the
     conversation, and tells what of the past bears on the last one. `thread` is the session's id unless it is
-    named. `observe` keeps the last answer of a session, which nothing reads any more.
+    named; `only` are the threads and channels of which may be told beside that. `observe` keeps the last
+    answer of a session, which nothing reads any more.
     """
 
     name: str = "EpisodicMemory"
     memory: Any
     thread: str | None = None
     max_tokens: int = MAX_TOKENS
+    only: Any = None
 
     def model_post_init(self, context: object, /) -> None:
         """Check whose memory it is."""
@@ -46,7 +48,12 @@ class EpisodicMemoryBlock(BaseMemoryBlock[str]):
         await asyncio.to_thread(self._observe, spoken_so_far, thread)
         asked = [m.content or "" for m in spoken_so_far if m.role.value == "user"]
         return await asyncio.to_thread(
-            recalled, self.memory, asked[-1] if asked else "", thread=thread, max_tokens=self.max_tokens
+            recalled,
+            self.memory,
+            asked[-1] if asked else "",
+            thread=thread,
+            max_tokens=self.max_tokens,
+            only=self.only,
         )
 
     async def _aput(self, messages: list[ChatMessage]) -> None:

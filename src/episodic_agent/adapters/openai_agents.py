@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from episodic_agent.adapters.history import ThreadHistory, item_for, original, role_of
 from episodic_agent.adapters.needing import bound, needing
+from episodic_agent.engine.filters import Where
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.faces.recalling import MAX_TOKENS, recalled
 from episodic_agent.schemas import Observation
@@ -27,15 +28,17 @@ class EpisodicSession:
     """The items of one session, kept in the thread of its name; give it to `Runner.run(…, session=…)`.
 
     Items come back as they were added. An item with an id of its own is kept once; `pop_item` erases the last
-    one, `clear_session` all.
+    one, `clear_session` all. `only` are the threads and channels of which `instructions` may tell, beside the
+    session's own.
     """
 
     session_settings: Any = None
 
-    def __init__(self, session_id: str, memory: UserMemory) -> None:
+    def __init__(self, session_id: str, memory: UserMemory, *, only: Where = None) -> None:
         """Bind a session to a user's memory; InvalidInput without a user or a name."""
         self.session_id = session_id
         self._memory = bound(memory)
+        self._only = only
         self._history = ThreadHistory(self._memory, session_id)
 
     async def get_items(self, limit: int | None = None) -> list[Any]:
@@ -65,16 +68,26 @@ class EpisodicSession:
             del agent
             message = _last_message(context.turn_input)
             past = await asyncio.to_thread(
-                recalled, self._memory, message, thread=self.session_id, max_tokens=max_tokens
+                recalled,
+                self._memory,
+                message,
+                thread=self.session_id,
+                max_tokens=max_tokens,
+                only=self._only,
             )
             return "\n\n".join(part for part in (text, past) if part)
 
         return dynamic
 
 
-def episodic_tools(memory: UserMemory, names: Sequence[str] = READING) -> list[FunctionTool]:
-    """Return tools of a user's memory by name (docs/mcp.md lists them), for `Agent(tools=…)`."""
-    tools = memory_tools(bound(memory))
+def episodic_tools(
+    memory: UserMemory, names: Sequence[str] = READING, *, only: Where = None
+) -> list[FunctionTool]:
+    """Return tools of a user's memory by name (docs/mcp.md lists them), for `Agent(tools=…)`.
+
+    `only` are names of threads and channels: no tool tells what was said elsewhere.
+    """
+    tools = memory_tools(bound(memory), only=only)
 
     def made(function: Mapping[str, Any]) -> FunctionTool:
         async def call(context: Any, arguments: str) -> str:

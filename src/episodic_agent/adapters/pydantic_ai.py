@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from episodic_agent.adapters.history import ThreadHistory, item_for
 from episodic_agent.adapters.needing import bound, needing
+from episodic_agent.engine.filters import Where
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.faces.recalling import MAX_TOKENS, recalled
 from episodic_agent.tools import memory_tools
@@ -39,13 +40,15 @@ class EpisodicCapability(AbstractCapability[Any]):
 
     Before a run its instructions tell what of the past bears on the prompt; `tools` are what the model may
     call; after it the new messages are kept, once, in `thread` (without one, in a thread named after the
-    run's `conversation_id`). `history` returns a thread's messages for the next run.
+    run's `conversation_id`). `history` returns a thread's messages for the next run. `only` are the threads
+    and channels of which instructions (beside the run's own thread) and tools may tell.
     """
 
     memory: UserMemory
     thread: str | None = None
     max_tokens: int = MAX_TOKENS
     tools: Sequence[str] = READING
+    only: Where = None
 
     def __post_init__(self) -> None:
         """Check whose memory it is."""
@@ -67,7 +70,7 @@ class EpisodicCapability(AbstractCapability[Any]):
         async def past(context: RunContext[Any]) -> str:
             message, thread = _text(context.prompt), self._thread(context)
             return await asyncio.to_thread(
-                recalled, self.memory, message, thread=thread, max_tokens=self.max_tokens
+                recalled, self.memory, message, thread=thread, max_tokens=self.max_tokens, only=self.only
             )
 
         return past
@@ -76,7 +79,7 @@ class EpisodicCapability(AbstractCapability[Any]):
         """Return the tools a model may call."""
         if not self.tools:
             return None
-        functions = [tool["function"] for tool in memory_tools(self.memory).openai()]
+        functions = [tool["function"] for tool in memory_tools(self.memory, only=self.only).openai()]
         return FunctionToolset(tools=[self._tool(f) for f in functions if f["name"] in self.tools])
 
     async def after_run(self, ctx: RunContext[Any], *, result: Any) -> Any:
@@ -95,7 +98,7 @@ class EpisodicCapability(AbstractCapability[Any]):
         return self.thread or context.conversation_id or f"run {context.run_id}"
 
     def _tool(self, function: Any) -> Tool[Any]:
-        name, tools = function["name"], memory_tools(self.memory)
+        name, tools = function["name"], memory_tools(self.memory, only=self.only)
 
         async def call(**arguments: Any) -> str:
             return await asyncio.to_thread(tools.call, name, arguments)

@@ -33,7 +33,7 @@ class _Mirror:
         if name.startswith("_"):
             raise AttributeError(name)
         result = getattr(self._mirrored, name)
-        if name == "as_of":  # like `user` it reads nothing, and gives a handle
+        if name in ("as_of", "only"):  # like `user` they read nothing, and give a handle
             return self._handle(result)
         if inspect.ismethod(result):
             return _awaited(result, self._run)
@@ -56,8 +56,8 @@ class _Mirror:
 class AsyncMemory(_Mirror):
     """An episodic memory for programs with an event loop; open it with `AsyncMemory.open()`.
 
-    Whatever `Memory` has, it has, to be awaited: `await memory.user("ana").add("…")`. Only `user` and
-    `as_of`, which read nothing, are not. Leave it by `async with` or `await memory.close()`.
+    Whatever `Memory` has, it has, to be awaited: `await memory.user("ana").add("…")`. Only `user`,
+    `as_of` and `only`, which read nothing, are not. Leave it by `async with` or `await memory.close()`.
     """
 
     def __init__(self, memory: Memory) -> None:

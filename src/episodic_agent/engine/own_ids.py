@@ -27,19 +27,20 @@ def own_id(named: object) -> UUID | None:
         return None
 
 
-def find_by_id(tx: Transaction, named: "UUID | str") -> Observation:
-    """Return the observation of an id, ours or its caller's.
+def find_by_id(tx: Transaction, named: "UUID | str", inside: frozenset[UUID] | None = None) -> Observation:
+    """Return the observation (of some threads) of an id, ours or its caller's.
 
     Raises NotFound for one that is not there or erased, InvalidInput for a caller's id that several have.
     """
     identity = own_id(named)
     observation = None if identity is None else tx.observations.get([identity]).get(identity)
-    if observation is not None:
+    if observation is not None and (inside is None or observation.thread_id in inside):
         return observation
     called = (clean_name(named) or "").strip()
-    having = list(
-        tx.observations.get(tx.observations.having("external_id", [called], limit=NAMED + 1)).values()
-    )
+    most = NAMED + 1 if inside is None else None
+    refs = tx.observations.having("external_id", [called], limit=most)
+    named_so = tx.observations.get(refs).values()
+    having = [one for one in named_so if inside is None or one.thread_id in inside]
     if len(having) == 1:
         return having[0]
     if having:
@@ -49,7 +50,8 @@ def find_by_id(tx: Transaction, named: "UUID | str") -> Observation:
             f"several messages have the id {called!r}, each from another source; "
             f"say which by its own id: {named_each}{more}"
         )
-    if tx.observations.known([*given_ids(tx, called), *([] if identity is None else [identity])]):
+    ours = [] if identity is None else [identity]
+    if inside is None and tx.observations.known([*given_ids(tx, called), *ours]):
         raise NotFound(f"observation {called} is erased already; `episodic forget receipts` lists when")
     raise NotFound(
         f"no observation {called!r}; give the id it was added with, or the one `add` returned; "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from episodic_agent.core.identity import uuid7
-from episodic_agent.engine.arguments import clean_name
+from episodic_agent.engine.arguments import clean_name, names_or_none
 from episodic_agent.engine.deps import Deps
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.lazily import module
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 else:
     listing = module("episodic_agent.engine.episodes.listing")
 
+Walls = tuple[tuple[str, ...], ...]  # names of threads and channels; what is told lies in a thread of each
 RANDOM_BITS: Final = 74  # of a UUIDv7
 _NAMED: Final = 10  # threads and users an error message names
 _UNTITLED: Final = 200  # threads whose words are read for the title they are shown under
@@ -47,12 +48,14 @@ class Scoped:
     """One user's part of a store: what every room reads and writes through (I11).
 
     `new` says that nothing need be remembered of the user yet: reading then finds nothing. Otherwise it
-    raises NotFound, which names the users there are.
+    raises NotFound, which names the users there are. `walls` hold it to some threads (`UserMemory.only`):
+    what a room reads is then of these alone, and a verb that cannot see to that is refused (`acts`).
     """
 
     deps: Deps
     scope: Scope
     new: bool = False
+    walls: Walls = ()
 
     def known(self) -> Scope:
         """Return the scope; NotFound where nothing is remembered of this user, unless they may be new."""
@@ -94,6 +97,37 @@ class RoomOf:
         return f"<{type(self).__name__} of {visible(self._at.scope.user_id)!r}>"
 
 
+def walls_of(walls: Walls, only: object) -> Walls:
+    """Return the walls of a memory and those a caller names beside them, who can narrow them but not widen.
+
+    >>> walls_of((("general", "harbor"),), ["dm-lena"])
+    (('general', 'harbor'), ('dm-lena',))
+    """
+    names = names_or_none("only", only)
+    return walls if names is None else (*walls, names)
+
+
+def check_named(walls: Walls, thread: str | None, source: str | None = None) -> None:
+    """Raise InvalidInput unless what is to be kept in a memory with walls names its thread, and that alone.
+
+    Without one it would join what runs, wherever that is; an id of a source may stand in any thread.
+    """
+    if thread is None:
+        raise InvalidInput(f"name the `thread`: {held_to(walls)}")
+    if source is not None:
+        raise InvalidInput(f"leave the `source` out: {held_to(walls)}")
+
+
+def held_to(walls: Walls) -> str:
+    """Say which threads and channels a memory is held to.
+
+    >>> held_to((("general", "harbor"), ("general",)))
+    "this memory tells of 'general' alone"
+    """
+    names = " and ".join(f"{clipped(one, _SHOWN)!r}" for one in walls[-1][:_NAMED])
+    return f"this memory tells of {names}{', …' if len(walls[-1]) > _NAMED else ''} alone"
+
+
 def fresh_id(deps: Deps) -> UUID:
     """Return a new id of this moment."""
     return uuid7(deps.clock(), deps.entropy(RANDOM_BITS))
@@ -106,11 +140,6 @@ def check_known(store: Store, scope: Scope) -> None:
     users = sorted(one.user_id for one in store.scopes(scope.space))
     known = f"known users: {', '.join(users[:_NAMED])}" if users else "the memory is empty"
     raise UnknownUser(f"no user {clipped(scope.user_id, _SHOWN)!r} in this memory; {known}")
-
-
-def thread_meant(tx: Transaction, name: str | None) -> UUID | None:
-    """Return the id of the thread a caller named, None where none was named; NotFound for an unknown one."""
-    return None if name is None else find_thread(tx, clean_name(name, "thread") or "").id
 
 
 def find_thread(tx: Transaction, name: str) -> Thread:

@@ -1,6 +1,7 @@
 """`UserMemory`: one user's memory, the everyday verbs at hand and a room for each idea."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 from functools import cached_property, partial
 from pathlib import Path
@@ -30,7 +31,7 @@ from episodic_agent.engine.arguments import (
 from episodic_agent.engine.filters import Filter, Narrowed, Where, filter_of, narrowed
 from episodic_agent.engine.jobs.runner import WORKERS
 from episodic_agent.engine.results import ImportReport, Recall, Stats
-from episodic_agent.engine.scoped import Scoped
+from episodic_agent.engine.scoped import Scoped, check_named, held_to, walls_of
 from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     from episodic_agent.engine.ingest import runs as ingest_runs
     from episodic_agent.engine.jobs import verbs as job_verbs
     from episodic_agent.engine.links import verbs as link_verbs
-    from episodic_agent.engine.recall import filtering, place_verbs
+    from episodic_agent.engine.recall import filtering, place_verbs, walls
     from episodic_agent.engine.recall import verbs as recall_verbs
     from episodic_agent.engine.sections import verbs as section_verbs
     from episodic_agent.engine.skills import verbs as skill_verbs
@@ -88,9 +89,10 @@ else:
     thread_verbs = module("episodic_agent.engine.threads.verbs")
     tuning_verbs = module("episodic_agent.engine.tuning.verbs")
     turns = module("episodic_agent.engine.trace.turns")
+    walls = module("episodic_agent.engine.recall.walls")
 
 
-@acts()
+@acts(within=("add", "as_of", "context", "erase", "only", "retrieve", "search"))
 class UserMemory:
     """The memory of one user; nothing in it reaches another user's (I11). `Memory.user` makes one.
 
@@ -140,9 +142,35 @@ class UserMemory:
         at = self._works.pasts.at(self._at, moment)
         return UserMemory(at, Works(at.deps, space=at.scope.space, jobs=WORKERS), as_of=aware(moment))
 
+    def only(self, names: Where) -> "UserMemory":
+        """Return the memory held to some threads and channels, by name: nothing said elsewhere is told.
+
+        An `only` that is given to one of its verbs narrows it further. A thread or an episode outside is
+        NotFound, as one that nobody knows. `add` and `sessions.start` take a thread inside, so that what is
+        kept is told again; `erase` takes nothing of people or of all. What cannot be held to threads raises
+        InvalidInput. Raises it for no name, too.
+        """
+        if names is None:
+            raise InvalidInput("`only` is None: name at least one thread or channel")
+        at = replace(self._at, walls=walls_of(self._at.walls, names))
+        return UserMemory(at, self._works, as_of=self._as_of)
+
+    def _check_thread(self, name: str | None, channel: str | None = None) -> None:
+        """Raise NotFound for a thread that this memory does not tell of."""
+        if self._at.walls:
+            with self._deps.store.begin(self._at.scope, write=False) as tx:
+                walls.check_thread(tx, self._at.walls, name, channel)
+
+    def _check_kept(self, thread: str | None, channel: str | None, source: str | None) -> None:
+        """Raise for what would be kept where this memory does not tell it again."""
+        if self._at.walls:
+            check_named(self._at.walls, thread, source)
+            self._check_thread(thread, channel)
+
     def __repr__(self) -> str:
+        held = f": {held_to(self._at.walls)}" if self._at.walls else ""
         moment = "" if self._as_of is None else f" as of {self._as_of:%Y-%m-%d %H:%M:%S}"
-        return f"<UserMemory of {self.name!r}{moment}>"
+        return f"<UserMemory of {self.name!r}{moment}{held}>"
 
     # --- observe -----------------------------------------------------------------------------------------
 
@@ -182,6 +210,7 @@ class UserMemory:
         scope, role = self._at.scope, filled("role", worded("role", role))
         thread, channel = name_or_none("thread", thread), name_or_none("channel", channel)
         source, id = name_or_none("source", source), name_or_none("id", id)
+        self._check_kept(thread, channel, source)
         about = {"timestamp": timestamp, "id": id, "ttl": ttl, "expires_at": expires_at}
         largest, batch = self._deps.limits.message, listed(items)
         key = None
@@ -323,7 +352,9 @@ class UserMemory:
             form=form,
             project=project,
             only=only,
+            walls=self._at.walls,
         )
+        self._check_thread(request.thread, request.message.channel)
         return assembling.context_of(
             self._works.contexts, self._deps, self._at.scope, request, as_of=self._as_of
         )
@@ -369,6 +400,7 @@ class UserMemory:
         """
         options = recall_verbs.options_of(
             narrowed(filter, narrow),
+            walls=self._at.walls,
             limit=limit,
             observations=limit if observations is None else observations,
             policy=policy,
@@ -379,6 +411,8 @@ class UserMemory:
             asking=asking,
             detail=detail,
         )
+        self._check_thread(options.thread)
+        self._check_thread(options.asking)
         return recall_verbs.recall(self._at, self._works.recaller, query, options)
 
     def retrieve(

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from episodic_agent.core.echo import marked
+from episodic_agent.engine.filters import Where
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.schemas.contexts import LineKind
 
@@ -19,15 +20,18 @@ def recalled(
     thread: str | None = None,
     max_tokens: int = MAX_TOKENS,
     project: str | None = None,
+    only: Where = None,
 ) -> str:
     """Return what of the past bears on a message, between marks; "" where nothing does.
 
     The last messages of the thread itself are left out: the framework has them in its prompt. So is what was
-    said in other projects than a folder.
+    said in other projects than a folder, and all that was not said in the threads and channels of `only`.
     """
     if not message.strip():
         return ""
-    context = memory.context(message, thread=thread, max_tokens=max_tokens, project=project or None)
+    context = memory.context(
+        message, thread=thread, max_tokens=max_tokens, project=project or None, only=only
+    )
     telling = {item.line for item in context.items if item.kind not in _IN_PROMPT}
     others = {item.line for item in context.items} - telling
     blocks = list(_blocks(context.text.split("\n"), telling, others))

@@ -70,9 +70,9 @@ def _erase(path: str, **more: Any) -> VerbRoute:
 
 
 _EVERY: Final = ("thread", "channel", "since", "until", "place", "where", "category", "project", "only")
-_OF_EPISODES: Final = tuple(one for one in _EVERY if one not in ("category", "only"))
+_OF_EPISODES: Final = tuple(one for one in _EVERY if one != "category")
 _TIMES: Final = ("since", "until")
-_OF_STORIES: Final = (*_TIMES, "where", "project")
+_OF_STORIES: Final = (*_TIMES, "where", "project", "only")
 _ID: Final = "01890000-0000-7000-8000-000000000000"
 _AN_EPISODE: Final = "/episodes/{episode_id}"
 

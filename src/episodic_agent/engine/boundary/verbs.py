@@ -11,6 +11,7 @@ from episodic_agent.engine.boundary.explain import Explanation, WhatIf, explain,
 from episodic_agent.engine.boundary.resegmenting import Resegmented, Undone
 from episodic_agent.engine.boundary.traces import BoundaryTrace
 from episodic_agent.engine.boundary.tracing import trace
+from episodic_agent.engine.recall.walls import check_episode
 from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.works import Works
@@ -18,7 +19,7 @@ from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import Transaction
 
 
-@acts("boundaries")
+@acts("boundaries", within=("explain",))
 class BoundaryRoom(RoomOf):
     """The boundaries of a user's threads."""
 
@@ -30,6 +31,7 @@ class BoundaryRoom(RoomOf):
     def explain(self, episode_id: "UUID | str") -> Explanation:
         """Say why an episode begins and ends where it does, and what would have changed it."""
         with self._at.read() as tx:
+            check_episode(tx, self._at.walls, episode_identity(episode_id))
             return explain(tx, episode_identity(episode_id))
 
     def whatif(self, thread: str, policy: "str | Policy[Any]") -> WhatIf:

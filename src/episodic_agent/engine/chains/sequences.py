@@ -30,8 +30,9 @@ from episodic_agent.engine.filters import Filter, metadata_filter
 from episodic_agent.engine.recall.elsewhere import NO_OTHERS, Elsewhere
 from episodic_agent.engine.recall.filtering import passing, refs_of
 from episodic_agent.engine.recall.gathering import Floats, Gatherer
+from episodic_agent.engine.recall.walls import within
 from episodic_agent.engine.recently_shown import ShownText
-from episodic_agent.engine.scoped import Scoped
+from episodic_agent.engine.scoped import Scoped, walls_of
 from episodic_agent.engine.threads.session_records import declared, session_of_episode
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.errors import InvalidInput, ProviderError
@@ -105,13 +106,17 @@ def sequence_of(
 ) -> EpisodeSequence:
     """Find one sequence; see `ChainRoom.sequence`. Nothing is written."""
     deps, conditions = at.deps, metadata_filter(filter)
-    others = Elsewhere(project_called(filter.project))
     counted("limit", limit, most=MOST_EPISODES)
     worded("topic", topic)
     if not isinstance(min_relevance, int | float) or not 0.0 <= min_relevance <= 1.0:
         raise InvalidInput(f"`min_relevance` is a probability from 0 to 1, not {min_relevance}")
     selected((), limit, order=order, policy=policy)  # refuses unknown names before anything is read
-    scope = at.known()
+    scope, walls = at.known(), walls_of(at.walls, filter.only)
+    inside = None
+    if walls:
+        with deps.store.begin(scope, write=False) as tx:
+            inside = within(tx, walls)
+    others = Elsewhere(project_called(filter.project), only=inside)
     sequence = Sequences(deps).run(
         scope, _Wish(topic.strip(), limit, order, policy, conditions, min_relevance, others)
     )
@@ -147,6 +152,7 @@ class Sequences:
         vector = self._embed(wish.topic)
         if wish.policy == SEED and wish.topic:
             return self._by_seed(scope, wish, vector)
+        others = wish.others
         with deps.store.begin(scope, write=False) as tx:
             visibility = Visibility(tx, now)
             spans = None if wish.metadata.empty else passing(tx, wish.metadata, visibility)
@@ -166,15 +172,15 @@ class Sequences:
             if wish.topic:
                 names = None if spans is None else {UUID(hex=one.name) for one in spans}
                 further = following(tx, visibility, [known[hit.id] for hit in chosen], names)
-                here = {e.id for e in wish.others.but_theirs(tx, (e for e, _ in further))}
+                here = {e.id for e in others.but_theirs(tx, (e for e, _ in further))}
                 further = [(e, is_end) for e, is_end in further if e.id in here]
                 known |= {e.id: e for e, _ in further}
                 new = [_hit(e, relevance) for e, _ in further]
                 left_out = len({hit.id for hit in (*every, *new)})
                 ends = [e.id for e, is_end in further if is_end]
                 chosen = with_ends(chosen, new, ends, wish.limit, order=wish.order)
-            sequenceds = _sequenced(tx, visibility, [known[hit.id] for hit in chosen], relevance, wish.others)
-            ending = ending_of(tx, visibility, known[chosen[-1].id]) if wish.topic and chosen else ""
+            sequenceds = _sequenced(tx, visibility, [known[hit.id] for hit in chosen], relevance, others)
+            ending = ending_of(tx, visibility, known[chosen[-1].id], others) if wish.topic and chosen else ""
             over = 0 if wish.policy == SEED else left_out - len(chosen)
             return EpisodeSequence(sequenceds, left_out=over, ending=ending)
 

@@ -11,6 +11,7 @@ from episodic_agent.core.chains.metadata import read_metadata
 from episodic_agent.core.chains.outcomes import UNKNOWN
 from episodic_agent.core.language.windows import windows
 from episodic_agent.engine.jobs.kinds import CHAIN
+from episodic_agent.engine.recall.elsewhere import Elsewhere
 from episodic_agent.engine.threads.session_records import declared
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.errors import ProviderError
@@ -67,11 +68,14 @@ def _surely_below(tx: Transaction, here: Collection[UUID], nodes: Sequence[TreeN
     return result
 
 
-def ending_of(tx: Transaction, visibility: Visibility, last: Episode) -> str:
-    """Return how the session of the last episode told ended, in a sentence; "" outside of chains."""
+def ending_of(tx: Transaction, visibility: Visibility, last: Episode, others: Elsewhere) -> str:
+    """Return how the session of the last episode told ended, in a sentence; "" outside of chains.
+
+    That it goes on elsewhere is not told.
+    """
     identity = _session(tx, last)
     episode = None if identity is None else tx.episodes.get(identity)
-    further = episode is not None and _goes_on(tx, episode, last)
+    further = episode is not None and _goes_on(tx, episode, last, others)
     if episode is None or (episode.parent_episode_id is None and not further):
         return ""
     if further:
@@ -84,7 +88,7 @@ def ending_of(tx: Transaction, visibility: Visibility, last: Episode) -> str:
     return f"It ended on {last.end_at:%Y-%m-%d}: {how}."
 
 
-def _goes_on(tx: Transaction, episode: Episode, last: Episode) -> bool:
+def _goes_on(tx: Transaction, episode: Episode, last: Episode, others: Elsewhere) -> bool:
     """Tell whether a session goes on after an event; what the event itself reaches over is no more of it."""
     over = {
         section.episode_id
@@ -92,7 +96,10 @@ def _goes_on(tx: Transaction, episode: Episode, last: Episode) -> bool:
         if last.first_seq < section.first_seq <= last.last_seq
     }
     children = {node.id for node in tx.episodes.nodes([episode.id, *sorted(over, key=str)], "children")}
-    return bool(children - over)
+    further = children - over
+    if further and others:
+        further = {one.id for one in others.but_theirs(tx, tx.episodes.get(sorted(further)).values())}
+    return bool(further)
 
 
 def text_vectors(embedder: Embedder | None, episodes: Sequence[Episode]) -> dict[UUID, Vector]:

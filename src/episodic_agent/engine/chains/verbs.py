@@ -44,7 +44,7 @@ _EVER: Final = datetime.max.replace(tzinfo=UTC)
 log = logging.getLogger(__name__)
 
 
-@acts("chains")
+@acts("chains", within=("replay", "sequence"))
 class ChainRoom(RoomOf):
     """Which of a user's sessions goes on from which, and the episodes of a topic in order."""
 
@@ -160,10 +160,11 @@ class ChainRoom(RoomOf):
 
         Only what is over `min_relevance` (a calibrated probability, strict) counts. `order` is `relevant` or
         `recent`; an empty topic takes the newest whatever they are about. A filter's `since <= start < until`
-        and `where` narrow it, and its `project` leaves out what is of other folders. Policy `seed-004` is the
-        seed's own. What is suppressed or archived is left out. Raises InvalidInput for what cannot be read.
+        and `where` narrow it, its `project` leaves out what is of other folders, its `only` what was not said
+        in these threads and channels. Policy `seed-004` is the seed's own. What is suppressed or archived is
+        left out. Raises InvalidInput for what cannot be read.
         """
-        filter_ = narrowed(filter, narrow, takes=("since", "until", "where", "project"))
+        filter_ = narrowed(filter, narrow, takes=("since", "until", "where", "project", "only"))
         return sequence_of(self._at, topic, limit, min_relevance, filter_, order=order, policy=policy)
 
     def replay(

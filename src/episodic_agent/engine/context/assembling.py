@@ -19,15 +19,15 @@ from episodic_agent.core.links.outcomes import reminds
 from episodic_agent.core.prompts import thread_link
 from episodic_agent.core.threads import is_reply
 from episodic_agent.core.threads.channels import are_apart, project_called, projects_of
-from episodic_agent.engine.arguments import FORMS, LATER, Form, name_or_none, names_or_none
+from episodic_agent.engine.arguments import FORMS, LATER, Form, name_or_none
 from episodic_agent.engine.context.gathering import AMONG_OTHERS, situation, with_time
 from episodic_agent.engine.context.prompting import prompt, source_of
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.filters import Where
 from episodic_agent.engine.links.linked import Near, NearThread, chosen, links_of, on_both_sides
 from episodic_agent.engine.recall.elsewhere import NO_OTHERS, Elsewhere
-from episodic_agent.engine.recall.filtering import NamedThreads, threads_called
-from episodic_agent.engine.scoped import named_thread
+from episodic_agent.engine.recall.walls import NamedThreads, threads_called
+from episodic_agent.engine.scoped import Walls, named_thread, walls_of
 from episodic_agent.engine.threads.recounting import (
     Asking,
     Recounted,
@@ -130,7 +130,7 @@ class ContextRequest:
     max_tokens: int
     form: Form = "default"
     projects: frozenset[str] = frozenset()
-    only: tuple[str, ...] = ()
+    only: Walls = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,6 +372,7 @@ def read_request(
     form: str = "default",
     project: str | None = None,
     only: Where = None,
+    walls: Walls = (),
 ) -> ContextRequest:
     """Read what a context is asked for with; InvalidInput for what cannot be read."""
     if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 1:
@@ -393,7 +394,7 @@ def read_request(
         max_tokens,
         requested_form,
         projects,
-        names_or_none("only", only) or (),
+        walls_of(walls, only),
     )
 
 

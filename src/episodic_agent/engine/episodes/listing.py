@@ -1,6 +1,6 @@
 """Read what is there: episodes in order, open frames as episodes-to-be, and counts."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
@@ -394,11 +394,11 @@ def successor(tx: Transaction, identity: UUID) -> UUID:
     return max(shared, key=lambda heir: shared[heir], default=identity)
 
 
-def replaced_ids(tx: Transaction) -> list[UUID]:
-    """Return the ids of all episodes that others stand in the place of."""
+def replaced_ids(tx: Transaction, threads: Collection[UUID] | None = None) -> list[UUID]:
+    """Return the ids of all episodes (of some threads) that others stand in the place of."""
     return [
         e.id
-        for thread in tx.threads.list()
+        for thread in (tx.threads.list() if threads is None else tx.threads.list(ids=sorted(threads)))
         for generation in range(thread.generation)
         for e in tx.episodes.list(threads=[thread.id], generation=generation)
         if e.generation_to == generation + 1

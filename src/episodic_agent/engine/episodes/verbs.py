@@ -12,9 +12,10 @@ from episodic_agent.engine.filters import Filter, Narrowed, Where, filter_of, me
 from episodic_agent.engine.jobs.kinds import REVIEW
 from episodic_agent.engine.later import Later
 from episodic_agent.engine.recall.elsewhere import Elsewhere
+from episodic_agent.engine.recall.walls import check_episode, check_place, thread_within, within
 from episodic_agent.engine.recently_shown import shown_by
 from episodic_agent.engine.results import EpisodeCard, FullEpisode, Hit
-from episodic_agent.engine.scoped import RoomOf, Scoped, thread_meant
+from episodic_agent.engine.scoped import RoomOf, Scoped, Walls, walls_of
 from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.visibility.hidden import WIDER
 from episodic_agent.errors import InvalidInput
@@ -35,7 +36,7 @@ else:
 LONGEST_AGE: Final = 100_000.0  # days; before any time that is accepted
 
 
-@acts("episodes")
+@acts("episodes", within=("card", "contents", "get", "list", "messages", "recent", "replaced"))
 class EpisodeRoom(RoomOf):
     """A user's episodes."""
 
@@ -53,17 +54,22 @@ class EpisodeRoom(RoomOf):
 
         A filter leaves those of a `thread`, of threads that a `channel` leads to, that begin from `since` and
         before `until`, reach into a `place`, or are about something (`where`): open frames are about nothing
-        yet. A `project` leaves out those of other folders. Raises InvalidInput for what is no filter.
+        yet. A `project` leaves out those of other folders, `only` those of other threads and channels than
+        these. Raises InvalidInput for what is no filter.
         """
-        takes = ("thread", "channel", "since", "until", "place", "where", "project")
+        takes = ("thread", "channel", "since", "until", "place", "where", "project", "only")
         filter_ = narrowed(filter, narrow, takes=takes)
         about, place = (
             metadata_filter(filter_),
             None if filter_.place is None else clean_name(filter_.place) or "",
         )
         now, own = self._deps.clock(), project_called(filter_.project)
+        walls = walls_of(self._at.walls, filter_.only)
         with self._at.read() as tx:
-            thread_id = thread_meant(tx, filter_.thread)
+            thread_id = thread_within(tx, self._at.walls, filter_.thread, walled=bool(walls))
+            others = _elsewhere(tx, own, thread_id, walls)
+            if others.only is not None and place is not None:
+                check_place(tx, place, others.only)
 
             def cards(most: int | None) -> Sequence[EpisodeCard]:
                 if not about.empty:
@@ -75,10 +81,9 @@ class EpisodeRoom(RoomOf):
             if filter_.channel is not None:
                 of_channel = filtering.threads_of_channel(tx, filter_.channel)
                 listed = [card for card in cards(None) if card.thread_id in of_channel]
+                listed = Elsewhere(only=others.only).but_theirs(tx, listed)
                 return listed if limit is None else listed[max(0, len(listed) - limit) :]
-            if thread_id is not None or not own:  # who names a thread means that one, of whatever project
-                return cards(limit)
-            return _of_projects(tx, own, cards, limit, newest_last=True)
+            return _but_theirs(tx, others, cards, limit, newest_last=True)
 
     def recent(
         self,
@@ -96,14 +101,14 @@ class EpisodeRoom(RoomOf):
         folder, leaves out those of others.
         `suppressed` shows what is suppressed or archived too, each with why it is (`hidden`).
         """
-        own = project_called(name_or_none("project", project))
+        own, walls = project_called(name_or_none("project", project)), self._at.walls
         limit = counted("limit", limit)
         if days is not None and not (isinstance(days, int | float) and days >= 0):
             raise InvalidInput(f"`days` is a number, 0 or more, not {days!r}")
         now, about = self._deps.clock(), filter_of(where)
         since = now - timedelta(days=min(days, LONGEST_AGE)) if days is not None else None
         with self._at.read() as tx:
-            thread_id = thread_meant(tx, thread)
+            thread_id = thread_within(tx, walls, thread, walled=bool(walls))
 
             def newest(most: int | None) -> Sequence[EpisodeCard]:
                 if about.empty:
@@ -114,24 +119,26 @@ class EpisodeRoom(RoomOf):
                 ended = [card for card in shown if since is None or card.end_at >= since]
                 return sorted(ended, key=lambda card: -card.end_at.timestamp())[:most]
 
-            named = thread_id is not None or not own  # who names a thread means that one
-            cards = newest(limit) if named else _of_projects(tx, own, newest, limit)
+            cards = _but_theirs(tx, _elsewhere(tx, own, thread_id, walls), newest, limit)
         self._deps.recently_shown.note(self._at.scope, shown_by(cards))
         return cards
 
     def get(self, episode_id: "UUID | str") -> Episode:
         """Return one closed episode (in place of a replaced one its `successor`); NotFound otherwise."""
         with self._at.read() as tx:
+            check_episode(tx, self._at.walls, episode_identity(episode_id))
             return listing.episode(tx, episode_identity(episode_id))
 
     def card(self, episode_id: "UUID | str") -> EpisodeCard:
         """Return what listings show of an episode, of a part of a thread too; NotFound otherwise."""
         with self._at.read() as tx:
+            check_episode(tx, self._at.walls, episode_identity(episode_id))
             return listing.card(tx, episode_identity(episode_id), self._deps.clock())
 
     def messages(self, episode_id: "UUID | str") -> Sequence[Observation]:
         """Return the observations of an episode or open frame, in order."""
         with self._at.read() as tx:
+            check_episode(tx, self._at.walls, episode_identity(episode_id))
             return listing.messages(tx, episode_identity(episode_id))
 
     def contents(self, cards: Sequence[EpisodeCard | Hit]) -> Sequence[FullEpisode | None]:
@@ -140,7 +147,9 @@ class EpisodeRoom(RoomOf):
         Messages that recall leaves out (`suppress`, expiry) are left out here too.
         """
         with self._at.read() as tx:
-            return listing.full_episodes(tx, cards, self._deps.clock())
+            contents = listing.full_episodes(tx, cards, self._deps.clock())
+            inside = within(tx, self._at.walls)
+            return contents if inside is None else [_if_inside(one, inside) for one in contents]
 
     def history(self, episode_id: "UUID | str") -> Sequence[Encoding]:
         """Return every version of an episode's words, oldest first."""
@@ -164,7 +173,7 @@ class EpisodeRoom(RoomOf):
     def replaced(self) -> Sequence[UUID]:
         """Return the ids of episodes that a `resegment` replaced, for which `successor` knows another."""
         with self._at.read() as tx:
-            return listing.replaced_ids(tx)
+            return listing.replaced_ids(tx, within(tx, self._at.walls))
 
     # --- pin ---------------------------------------------------------------------------------------------
 
@@ -269,16 +278,33 @@ class EpisodeRoom(RoomOf):
         return count
 
 
-def _of_projects(
+def _elsewhere(tx: Transaction, own: frozenset[str], thread_id: UUID | None, walls: Walls) -> Elsewhere:
+    """Return what lies elsewhere than in some projects and within walls."""
+    # who names a thread means that one, of whatever project
+    return Elsewhere(own, () if thread_id is None else (thread_id,), within(tx, walls))
+
+
+def _if_inside(content: FullEpisode | None, inside: frozenset[UUID]) -> FullEpisode | None:
+    """Return what is behind a card unless it lies outside, whatever the card says."""
+    if content is None:
+        return None
+    threads = {one.thread_id for one in content.messages}
+    threads |= set() if content.episode is None else {content.episode.thread_id}
+    return content if threads <= inside else None
+
+
+def _but_theirs(
     tx: Transaction,
-    own: frozenset[str],
+    others: Elsewhere,
     cards: Callable[[int | None], Sequence[EpisodeCard]],
     limit: int | None,
     *,
     newest_last: bool = False,
 ) -> Sequence[EpisodeCard]:
-    """Return the newest cards that are of no other project: more and more are read until these are enough."""
-    others, asked = Elsewhere(own), limit
+    """Return the newest cards that do not lie elsewhere: more and more are read until these are enough."""
+    asked = limit
+    if not others:
+        return cards(limit)
     while True:
         read = cards(asked)
         here = others.but_theirs(tx, read)

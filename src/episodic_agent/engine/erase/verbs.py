@@ -1,6 +1,6 @@
 """The verbs that erase: forget something, see what that would take away, read receipts, look for residue."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -14,7 +14,9 @@ from episodic_agent.engine.erase.speakers import refs_of_speaker, speaker_name
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.later import Later
 from episodic_agent.engine.own_ids import find_by_id, given_ids, own_id
-from episodic_agent.engine.scoped import RoomOf, Scoped, find_thread
+from episodic_agent.engine.recall.walls import check_episode, thread_within, within
+from episodic_agent.engine.scoped import RoomOf, Scoped, find_thread, held_to
+from episodic_agent.engine.trace.acts import acts
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import Transaction, ref_of
 from episodic_agent.schemas import EpisodeKind, Observation, Scope, Thread
@@ -56,7 +58,7 @@ class Forgetter:
         """Erase what is named; see `UserMemory.erase`."""
         if not isinstance(everything, bool):  # what only looks like yes must not erase all
             raise InvalidInput(f"`everything` is True or False, not {everything!r}")
-        things = {
+        things: dict[What, UUID | str | None] = {
             What.OBSERVATION: observation,
             What.EPISODE: episode,
             What.THREAD: thread,
@@ -68,12 +70,34 @@ class Forgetter:
                 "name one thing to forget: an observation, an episode, a thread, a speaker or everything"
             )
         scope, at = self._at.known(), aware(now) or self._deps.clock()
+        if self._at.walls:
+            observation = self._check_inside(things, everything=everything)
         if everything:
             return self._forget_user(scope, at, dry_run=dry_run, sweep=sweep)
         ((what, name),) = named
+        name = observation if what is What.OBSERVATION and observation is not None else name
         if what is What.THREAD:
             return self._forget_thread(scope, clean_name(name) or "", at, dry_run=dry_run, sweep=sweep)
         return self._forget_some(scope, what, name, at, dry_run=dry_run, sweep=sweep)
+
+    def _check_inside(
+        self, things: "Mapping[What, UUID | str | None]", *, everything: bool
+    ) -> "UUID | str | None":
+        """Raise for what lies outside of the walls, as people do, who speak in any thread.
+
+        Return the own id of an observation that is meant: its caller's may be that of others, too.
+        """
+        walls, speaker = self._at.walls, things[What.SPEAKER]
+        if everything or speaker is not None:
+            raise InvalidInput(f"erase an episode, a message or a thread here: {held_to(walls)}")
+        observation, episode, thread = (things[one] for one in (What.OBSERVATION, What.EPISODE, What.THREAD))
+        with self._at.read() as tx:
+            inside = within(tx, walls) or frozenset()
+            if episode is not None:
+                check_episode(tx, walls, episode_identity(episode))
+            if thread is not None:
+                thread_within(tx, walls, str(thread), walled=True)
+            return None if observation is None else find_by_id(tx, observation, inside).id
 
     def _forget_some(
         self, scope: Scope, what: What, named: "UUID | str", at: datetime, *, dry_run: bool, sweep: bool
@@ -137,9 +161,14 @@ class Forgetter:
             return replace(done, repeated_by=self._repeated(tx, gone))
 
     def _repeated(self, tx: Transaction, gone: Sequence[Observation]) -> Sequence[UUID]:
-        return repeated(tx, gone, self._deps.language)
+        same = repeated(tx, gone, self._deps.language)
+        inside = within(tx, self._at.walls)
+        if inside is None:
+            return same
+        return [one.id for one in tx.observations.get(list(same)).values() if one.thread_id in inside]
 
 
+@acts("erasures")
 class ErasureRoom(RoomOf):
     """What was erased of a user, and whether anything is left of it."""
 

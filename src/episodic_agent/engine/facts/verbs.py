@@ -14,10 +14,12 @@ from episodic_agent.core.facts.speakers import OWNER, speaker_of
 from episodic_agent.core.language import fold
 from episodic_agent.core.threads.channels import project_called
 from episodic_agent.engine.arguments import FEW_FACTS, aware, clean_name, counted, name_or_none
+from episodic_agent.engine.filters import Where
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.later import Later
 from episodic_agent.engine.recall.elsewhere import Elsewhere
-from episodic_agent.engine.scoped import RoomOf, Scoped
+from episodic_agent.engine.recall.walls import within
+from episodic_agent.engine.scoped import RoomOf, Scoped, Walls, walls_of
 from episodic_agent.engine.trace.acts import acts, concerns
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
 from episodic_agent.lazily import module
@@ -145,7 +147,7 @@ def _quote(tx: Transaction, evidence: FactEvidence, observation: Observation | N
     return Quote(identity, episode, actor, text, evidence.said_at, evidence.valid_at, evidence.learned_at)
 
 
-@acts("facts")
+@acts("facts", within=("list",))
 class FactRoom(RoomOf):
     """What is known of a user's world, each fact with the words that prove it."""
 
@@ -165,6 +167,7 @@ class FactRoom(RoomOf):
         history: bool = False,
         limit: int | None = None,
         project: str | None = None,
+        only: Where = None,
     ) -> Sequence[FactCard]:
         """Return facts that hold: those that answer a query, best first, else the newest first.
 
@@ -172,14 +175,13 @@ class FactRoom(RoomOf):
         `at` is another moment of event time than now; with `known_by`, a moment of record time, what was
         believed on the evidence taken in by then; `history` shows all, over or still to come. What rests on
         expired messages alone is not shown. `project`, a folder, leaves out what was said in another project
-        alone, but for how to answer (docs/coding-agents.md). Raises InvalidInput for a blank query, an
-        unknown category or what is no folder.
+        alone, but for how to answer; of `only`, threads and channels, facts are told as they were said there.
+        Raises InvalidInput for a blank query, an unknown category or what is no folder.
         """
         requested_category, told_by = _category(category), aware(known_by)
         moment = aware(at) or self._deps.clock()
-        own = project_called(name_or_none("project", project))
-        usual = MOST if query is None else FEW_FACTS
-        most = usual if limit is None else counted("limit", limit)
+        own, walls = project_called(name_or_none("project", project)), walls_of(self._at.walls, only)
+        most = counted("limit", (MOST if query is None else FEW_FACTS) if limit is None else limit)
         scope = self._at.known()
         about = None if subject is None else _subjects(subject, scope.user_id)
         analysed = None if query is None else _analysed(query, moment, self._deps.language)
@@ -199,6 +201,7 @@ class FactRoom(RoomOf):
                 reported_facts = [kept.fact for kept in known]
                 facts = list(core.settled(reported_facts, told_by))
                 scores = None if scores is None else _scored(facts, reported_facts, scores)
+            facts = _inside(tx, walls, facts)
         cards = [
             FactCard(fact, 0.0 if scores is None else scores[fact.id])
             for fact in facts
@@ -319,6 +322,13 @@ def _by_hand(
     after = change(before)
     known = tx.knowledge.facts(slots=writing.slots_of([before] if after is None else [before, after]))
     return before, known, core.retold([kept.fact for kept in known], {before.id: after})
+
+
+def _inside(tx: Transaction, walls: Walls, facts: list[Fact]) -> list[Fact]:
+    """Return facts as they were said within walls, before it is asked what holds: that may end elsewhere."""
+    if not walls:
+        return facts
+    return [*Elsewhere(only=within(tx, walls)).proved(tx, facts).values()]
 
 
 def _unexpired(tx: Transaction, cards: Sequence[FactCard], most: int, now: datetime) -> list[FactCard]:

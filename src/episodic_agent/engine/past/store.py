@@ -164,7 +164,7 @@ class Pasts:
             self._stores[key] = store
             while len(self._stores) > MOST_COPIES:
                 self._stores.popitem(last=False)  # whoever reads in it still has it
-        return Scoped(store.deps, at.scope, at.new)
+        return Scoped(store.deps, at.scope, at.new, at.walls)
 
     def close(self) -> None:
         """Let all copies go."""

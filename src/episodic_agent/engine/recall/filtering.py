@@ -4,7 +4,6 @@ What has expired tells nothing any more, and neither do suppressed words: no fil
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import reduce
 from typing import Final
@@ -23,10 +22,8 @@ from episodic_agent.engine.arguments import clean_name
 from episodic_agent.engine.episodes import listing
 from episodic_agent.engine.jobs.kinds import ENCODE
 from episodic_agent.engine.results import EpisodeCard
-from episodic_agent.engine.scoped import find_thread, named_thread
 from episodic_agent.engine.threads.session_records import session_at, session_of_episode
 from episodic_agent.engine.visibility.hidden import Visibility
-from episodic_agent.errors import NotFound
 from episodic_agent.protocols import Refs, Transaction, ref_of
 from episodic_agent.schemas import Episode, Json
 from episodic_agent.schemas.strength import Standing
@@ -144,56 +141,6 @@ def refs_of_projects(tx: Transaction, own: frozenset[str]) -> Refs | None:
 
     here = tx.threads.by_numbers(came_by=is_here)
     return refs_of_threads(tx, here.values()) if left_out else None
-
-
-@dataclass(frozen=True, slots=True)
-class NamedThreads:
-    """The threads that names of threads and channels mean, and the names that mean none."""
-
-    ids: frozenset[UUID]
-    unknown: tuple[str, ...] = ()
-
-    def but(self, name: str | None) -> "NamedThreads":
-        """Return the same, and a name known though no thread has it: it is that of one to begin."""
-        return NamedThreads(self.ids, tuple(one for one in self.unknown if one != name))
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Say which names mean nothing here: a thread of that name may still begin."""
-        return tuple(f"no thread or channel {clipped(name, _SHOWN)!r}" for name in self.unknown)
-
-
-def threads_called(tx: Transaction, names: Iterable[str]) -> NamedThreads:
-    """Return the threads whose own name, or a channel something came to them by, is among some names."""
-    named = {name: channel_name(name) for name in names}
-    channels: set[str] = set()  # that something came by
-
-    def is_among(some: tuple[str, ...]) -> bool:
-        here = {*map(channel_name, some)}
-        channels.update(here)
-        return not here.isdisjoint(named.values())
-
-    ids = {*tx.threads.by_numbers(came_by=is_among).values()}
-    origins = {name: thread.id for name in named if (thread := tx.threads.get(name)) is not None}
-    unknown = [name for name, channel in named.items() if name not in origins and channel not in channels]
-    return NamedThreads(frozenset(ids.union(origins.values())), tuple(unknown))
-
-
-def thread_asked_for(tx: Transaction, name: str, *, walled: bool) -> UUID:
-    """Return the thread of a name; NotFound, which names no other threads where it is walled."""
-    if not walled:
-        return find_thread(tx, name).id
-    thread = named_thread(tx, name)
-    if thread is None:
-        raise NotFound(f"no thread {clipped(name, _SHOWN)!r} in this memory")
-    return thread.id
-
-
-def check_place(tx: Transaction, place: str, only: frozenset[UUID]) -> None:
-    """Raise NotFound, which names no other, for a place where nobody was in some threads."""
-    stays = {stay.thread for stay in tx.threads.visits(place=place)}
-    if not stays or only.isdisjoint(tx.threads.by_numbers(sorted(stays)).values()):
-        raise NotFound(f"no place {clipped(place, _SHOWN)!r} in these threads")
 
 
 def refs_of_threads(tx: Transaction, threads: Iterable[UUID]) -> Refs:

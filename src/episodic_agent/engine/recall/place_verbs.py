@@ -15,11 +15,13 @@ from episodic_agent.engine.recall.places import (
     visits_of,
 )
 from episodic_agent.engine.scoped import RoomOf, Scoped, find_thread
+from episodic_agent.engine.trace.acts import acts
 from episodic_agent.protocols import Transaction
 
 _TAKES: Final = ("thread", "since", "until")
 
 
+@acts("places")
 class PlaceRoom(RoomOf):
     """Where a user's threads were; a filter takes `thread`, `since` and `until`."""
 

@@ -40,19 +40,14 @@ from episodic_agent.engine.episodes.listing import full_episodes
 from episodic_agent.engine.recall import commitments, whereabouts
 from episodic_agent.engine.recall.due import due_shares
 from episodic_agent.engine.recall.facts import DIGITS, answering, category_of
-from episodic_agent.engine.recall.filtering import (
-    check_place,
-    no_channel,
-    refs_that_count,
-    thread_asked_for,
-    threads_called,
-)
+from episodic_agent.engine.recall.filtering import no_channel, refs_that_count
 from episodic_agent.engine.recall.former import BetweenEmbedders, FormerQuery
 from episodic_agent.engine.recall.gathering import DAY, Floats, Gathered, Gatherer, SearchBounds
 from episodic_agent.engine.recall.happening import happened_refs
 from episodic_agent.engine.recall.proving import PROOFS, concluded, evidence_of, proofs_of
 from episodic_agent.engine.recall.talks import named_talk
 from episodic_agent.engine.recall.times import in_its_time, nothing_due, silence, span, zone_of_writer
+from episodic_agent.engine.recall.walls import check_place, thread_asked_for, threads_called
 from episodic_agent.engine.results import (
     DetailedRecall,
     EpisodeCard,
@@ -63,7 +58,7 @@ from episodic_agent.engine.results import (
     Suppressed,
     hit_of,
 )
-from episodic_agent.engine.scoped import check_known
+from episodic_agent.engine.scoped import Walls, check_known
 from episodic_agent.engine.visibility.hidden import FADED, Visibility
 from episodic_agent.errors import InvalidInput, ProviderError
 from episodic_agent.protocols import EPISODES, Refs, Transaction, query_vector, ref_of
@@ -93,7 +88,7 @@ class SearchOptions:
     place: str | None = None
     channel: str | None = None
     projects: frozenset[str] = frozenset()
-    only: tuple[str, ...] = ()
+    only: Walls = ()
     now: datetime | None = None
     explain: bool = False
     facts: int = FEW_FACTS

@@ -13,12 +13,12 @@ from episodic_agent.core.context.retrieved import (
 )
 from episodic_agent.core.language import excerpt
 from episodic_agent.core.threads.channels import project_called
-from episodic_agent.engine.arguments import aware, clean_name, names_or_none
+from episodic_agent.engine.arguments import aware, clean_name
 from episodic_agent.engine.filters import Filter, filter_of
 from episodic_agent.engine.recall.searching import Recaller, SearchOptions
 from episodic_agent.engine.recently_shown import shown_by
 from episodic_agent.engine.results import DetailedRecall, FullEpisode, Hit, Recall
-from episodic_agent.engine.scoped import Scoped
+from episodic_agent.engine.scoped import Scoped, Walls, walls_of
 from episodic_agent.engine.strength.reviewing import note_recall
 from episodic_agent.schemas import Kind, Observation
 
@@ -26,6 +26,7 @@ from episodic_agent.schemas import Kind, Observation
 def options_of(
     filter: Filter,
     *,
+    walls: Walls = (),
     limit: int,
     observations: int,
     policy: str,
@@ -47,7 +48,7 @@ def options_of(
         asking=clean_name(asking, "asking") or None,
         channel=filter.channel,
         projects=project_called(filter.project),
-        only=names_or_none("only", filter.only) or (),
+        only=walls_of(walls, filter.only),
         place=filter.place,
         now=now,
         explain=explain,

@@ -12,6 +12,7 @@ from episodic_agent.core.language import tokens
 from episodic_agent.core.recall.bm25 import K1, B, term_weight
 from episodic_agent.engine.arguments import RESOLUTIONS, clean_name, counted
 from episodic_agent.engine.later import Later
+from episodic_agent.engine.recall.walls import within
 from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.sections.bounds import with_end
 from episodic_agent.engine.sections.job import ask_all
@@ -61,7 +62,7 @@ class SectionCard:
         )
 
 
-@acts("sections")
+@acts("sections", within=("ids",))
 class SectionRoom(RoomOf):
     """The sections of a user's threads, and what compaction made of them."""
 
@@ -134,7 +135,9 @@ class SectionRoom(RoomOf):
     def ids(self) -> Sequence[UUID]:
         """Return the ids of all parts of threads, compacted or not."""
         with self._at.read() as tx:
-            return [p.episode_id for one in tx.threads.list() for p in tx.threads.sections(one.id)]
+            inside = within(tx, self._at.walls)
+            threads = tx.threads.list() if inside is None else tx.threads.list(ids=sorted(inside))
+            return [p.episode_id for one in threads for p in tx.threads.sections(one.id)]
 
     def _vector(self, text: str) -> Vector | None:
         if self._deps.embedder is None:

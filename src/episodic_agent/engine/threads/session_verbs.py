@@ -1,8 +1,10 @@
 """The verbs about the sessions a caller frames: start, end, list."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
+from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.chains import SuppliedMetadata, capped
@@ -17,15 +19,25 @@ from episodic_agent.engine.arguments import (
     name_or_none,
     worded,
 )
-from episodic_agent.engine.scoped import RoomOf, Scoped
-from episodic_agent.engine.threads.session_records import LONGEST_TOPIC, SESSION, SessionFacts, read_record
+from episodic_agent.engine.recall.walls import check_episode, check_thread, within
+from episodic_agent.engine.scoped import RoomOf, Scoped, check_named
+from episodic_agent.engine.threads.session_records import (
+    LONGEST_TOPIC,
+    SESSION,
+    SessionFacts,
+    facts_of,
+    read_record,
+)
 from episodic_agent.engine.threads.sessions import Session, known_session, session_of
 from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.protocols import Transaction
+
+_NO_SESSION: Final = "no session {} in this memory; `episodic session list` shows those there are"
 
 
-@acts("sessions")
+@acts("sessions", within=("end", "get", "list", "start"))
 class SessionRoom(RoomOf):
     """The sessions a caller frames."""
 
@@ -70,9 +82,14 @@ class SessionRoom(RoomOf):
         )
         parent = None if parent_episode_id is None else episode_identity(parent_episode_id)
         names = name_or_none("thread", thread), name_or_none("channel", channel)
+        if self._at.walls:
+            self._check_start(facts, names[0], names[1], parent)
         started = self._works.sessions.start(scope, facts, names[0], parent, names[1])
         self._works.later.run(scope)
-        return started
+        if not self._at.walls:
+            return started
+        with self._deps.store.begin(scope, write=False) as tx:
+            return self._shown(tx, started)
 
     def end(
         self,
@@ -94,6 +111,8 @@ class SessionRoom(RoomOf):
             raise InvalidInput(f"no outcome {outcome!r}; use one of {', '.join(OUTCOMES)}")
         metadata = SuppliedMetadata(_listed(participants), _listed(tools), _listed(key_decisions), text)
         scope = self._at.known()
+        if self._at.walls:
+            self.get(episode)
         self._works.later.embed_first(scope)
         ended = self._works.sessions.end(scope, _identity(episode), metadata)
         self._works.later.run(scope)
@@ -105,26 +124,59 @@ class SessionRoom(RoomOf):
             raise InvalidInput(f"no state {state!r}; use one of {', '.join(SESSION_STATES)}")
         most = counted("limit", limit, 0)
         with self._at.read() as tx:
+            inside = within(tx, self._at.walls)
             stored_facts = [read_record(one) for one in tx.knowledge.decisions(type=SESSION)]
+            if inside is not None:
+                stored_facts = [facts for facts in stored_facts if facts.thread_id in inside]
             stored_facts.sort(
                 key=lambda facts: (facts.started_at, facts.at, facts.episode_id.bytes), reverse=True
             )
-            sessions = (session_of(tx, facts) for facts in stored_facts)
+            sessions = (self._shown(tx, session_of(tx, facts)) for facts in stored_facts)
             return list(islice((one for one in sessions if state in (None, one.state)), most))
 
     def get(self, episode: UUID | str) -> Session:
         """Return a session as it stands; raises as `end`."""
         with self._at.read() as tx:
-            return session_of(tx, known_session(tx, _identity(episode)))
+            identity, inside = _identity(episode), within(tx, self._at.walls)
+            if inside is None:
+                return session_of(tx, known_session(tx, identity))
+            facts = facts_of(tx, identity)
+            if facts is None or facts.thread_id not in inside:
+                raise NotFound(_NO_SESSION.format(identity))
+            return self._shown(tx, session_of(tx, facts))
+
+    def _check_start(
+        self, facts: SessionFacts, thread: str | None, channel: str | None, parent: UUID | None
+    ) -> None:
+        """Raise for a session that would lie outside of the walls, or go on from what does."""
+        walls = self._at.walls
+        with self._deps.store.begin(self._at.scope, write=False) as tx:
+            if thread is None and channel is not None:  # it gets a thread of its own, which comes by it
+                check_thread(tx, walls, str(facts.episode_id), channel)
+            else:
+                check_named(walls, thread)
+                check_thread(tx, walls, thread, channel)
+            before = facts_of(tx, facts.episode_id)
+            if before is not None and before.thread_id not in (within(tx, walls) or ()):
+                raise InvalidInput(f"the key {facts.key!r} is taken; give the session another")
+            if parent is not None:
+                check_episode(tx, walls, parent)
+
+    def _shown(self, tx: Transaction, session: Session) -> Session:
+        """Return a session without the one it goes on from, where that lies outside of the walls."""
+        inside, parent = within(tx, self._at.walls), session.parent_episode_id
+        if inside is None or parent is None:
+            return session
+        above = tx.episodes.get(parent)
+        is_inside = above is not None and above.thread_id in inside
+        return session if is_inside else replace(session, parent_episode_id=None)
 
 
 def _identity(value: UUID | str) -> UUID:
     try:
         return value if isinstance(value, UUID) else UUID(value)
     except (ValueError, AttributeError, TypeError) as error:
-        raise NotFound(
-            f"no session {value!r} in this memory; `episodic session list` shows those there are"
-        ) from error
+        raise NotFound(_NO_SESSION.format(repr(value))) from error
 
 
 def _named(topic: str, key: str | None) -> tuple[str, str]:

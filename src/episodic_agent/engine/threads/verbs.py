@@ -13,6 +13,7 @@ from episodic_agent.engine.arguments import (
     counted,
 )
 from episodic_agent.engine.episodes.listing import newest_summary, titled
+from episodic_agent.engine.recall.walls import check_thread, thread_asked_for, within
 from episodic_agent.engine.scoped import RoomOf, Scoped, find_thread
 from episodic_agent.engine.sections.bounds import summary_of
 from episodic_agent.engine.threads.resolving import own_channels, view_of
@@ -113,7 +114,7 @@ def _minutes(minutes: float) -> timedelta:
         ) from error
 
 
-@acts("threads")
+@acts("threads", within=("get", "list"))
 class ThreadRoom(RoomOf):
     """A user's threads: list, show, close, select, rename, and how long silence may last."""
 
@@ -129,14 +130,27 @@ class ThreadRoom(RoomOf):
         """
         most = None if limit is None else counted("limit", limit, 0)
         with self._at.read() as tx:
-            return titled(tx, tx.threads.list(limit=most), self._deps.clock())
+            inside = within(tx, self._at.walls)
+            if inside is None:
+                threads = tx.threads.list(limit=most)
+            else:
+                latest = sorted(
+                    tx.threads.list(ids=sorted(inside)), key=lambda one: one.last_activity_at, reverse=True
+                )
+                threads = latest[:most]
+            return titled(tx, threads, self._deps.clock())
 
     def get(self, name: str) -> ThreadCard:
         """Return one thread with its metadata as seed 002 writes it; NotFound names what there is."""
         with self._at.read() as tx:
-            thread = find_thread(tx, clean_name(name) or "")
-            now = self._deps.clock()
+            thread, now = self._asked_for(tx, clean_name(name) or ""), self._deps.clock()
             return card_of(tx, titled(tx, [thread], now)[0], self._deps.channels, now)
+
+    def _asked_for(self, tx: Transaction, name: str) -> Thread:
+        if not self._at.walls:
+            return find_thread(tx, name)
+        check_thread(tx, self._at.walls, name)
+        return tx.threads.list(ids=[thread_asked_for(tx, name, walled=True)])[0]  # no title leads there
 
     def close(self, name: str) -> Thread:
         """Close a thread and its open frame; the next message without a thread begins another."""

@@ -22,8 +22,9 @@ from episodic_agent.schemas import AuditEntry, Caller, Job, Scope
 from episodic_agent.schemas.audit import WORK
 
 if TYPE_CHECKING:
-    from episodic_agent.engine import filters
+    from episodic_agent.engine import filters, scoped
 else:
+    scoped = module("episodic_agent.engine.scoped")
     filters = module("episodic_agent.engine.filters")
 
 MOST_CAUSES: Final = 4  # jobs that an act names
@@ -94,23 +95,43 @@ def acting(act: Act) -> Iterator[Act]:
         _ACT.reset(token)
 
 
-def acts(room: str = "", *, without: Sequence[str] = ()) -> Callable[[type[_Room]], type[_Room]]:
+def acts(
+    room: str = "", *, without: Sequence[str] = (), within: Sequence[str] = ()
+) -> Callable[[type[_Room]], type[_Room]]:
     """Return what makes an act of each call of a class's public methods, named by the room and the method.
 
-    A method that goes on for as long as its process is no act: name it in `without`.
+    A method that goes on for as long as its process is no act: name it in `without`. What a memory that is
+    held to some threads (`UserMemory.only`) may be asked stands in `within`; all else is refused there, what
+    is written next year, too.
     """
 
     def named(kind: type[_Room]) -> type[_Room]:
         for name, method in list(vars(kind).items()):
-            if isinstance(method, FunctionType) and not name.startswith("_") and name not in without:
-                setattr(kind, name, _acted(method, f"{room}.{name}" if room else name))
+            if not isinstance(method, FunctionType) or name.startswith("_"):
+                continue
+            verb = f"{room}.{name}" if room else name
+            guarded = method if name in within else _walled(method, verb)
+            setattr(kind, name, guarded if name in without else _acted(guarded, verb))
         return kind
 
     return named
 
 
+def _walled(method: Callable[..., Any], verb: str) -> Callable[..., Any]:
+    """Return a method that is refused in a memory which is held to some threads."""
+
+    @wraps(method)
+    def called(room: Any, *values: Any, **named: Any) -> Any:
+        at = vars(room).get("_at")  # what is of all users has none
+        if at is not None and at.walls:
+            raise InvalidInput(f"{verb} cannot be held to threads: {scoped.held_to(at.walls)}")
+        return method(room, *values, **named)
+
+    return called
+
+
 def _acted(method: Callable[..., Any], verb: str) -> Callable[..., Any]:
-    code = method.__code__
+    code = inspect.unwrap(method).__code__
     takes = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
     is_narrowed = bool(code.co_flags & inspect.CO_VARKEYWORDS)
 

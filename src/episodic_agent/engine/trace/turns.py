@@ -21,6 +21,7 @@ from episodic_agent.engine.boundary.generations import without_history
 from episodic_agent.engine.own_ids import find_by_id, own_id
 from episodic_agent.engine.scoped import RoomOf, Scoped, find_thread, stored_decision
 from episodic_agent.engine.threads.resolving import THREAD
+from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.trace.audit import audit_kind, audit_of
 from episodic_agent.engine.trace.changes import MemoryChanges, changes_between
 from episodic_agent.engine.trace.work import ADD
@@ -306,6 +307,7 @@ def _node(span: Span, at: datetime | None) -> TraceNode:
     return TraceNode(span.name, at, span.start, span.seconds, span.attributes, (), children)
 
 
+@acts("trace")
 class TraceRoom(RoomOf):
     """What was done for a user's turns."""
 

@@ -22,7 +22,7 @@ from episodic_agent.faces.cli.app import (
     say,
     say_more,
 )
-from episodic_agent.faces.cli.reading import PROJECT
+from episodic_agent.faces.cli.reading import ONLY, PROJECT
 from episodic_agent.schemas.facts import Category
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def _narrowed(function: Callable[..., None]) -> Callable[..., None]:
         click.option("--subject", help="Only facts about this person."),
         click.option("--category", type=click.Choice(CATEGORIES), help="Only facts of this category."),
         PROJECT,
+        ONLY,
     ):
         function = option(function)
     return function
@@ -86,8 +87,9 @@ def _find_facts(
     app: App, query: str | None, user: str | None, narrowed: Mapping[str, Any]
 ) -> "tuple[str, Sequence[FactCard]]":
     times = {name: moment(narrowed[name]) for name in ("at", "known_by")}
+    only = narrowed["only"] or None
     with app.user(user) as memory:
-        return memory.name, memory.facts.list(query, **{**narrowed, **times})
+        return memory.name, memory.facts.list(query, **{**narrowed, **times, "only": only})
 
 
 @facts.command()

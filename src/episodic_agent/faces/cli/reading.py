@@ -299,6 +299,7 @@ def recent(
 @click.option("--where", multiple=True, metavar="FIELD=VALUE", help="Only those about this: tag=memory.")
 @click.option("--limit", type=click.IntRange(1, 100_000), help="Only the newest N.")
 @PROJECT
+@ONLY
 @common
 @past
 def episodes(
@@ -308,16 +309,18 @@ def episodes(
     where: tuple[str, ...],
     limit: int | None,
     project: str | None,
+    only: tuple[str, ...],
     user: str | None,
     as_json: bool,
 ) -> None:
     """List all episodes in order, open frames included."""
     with app.memory() as memory:
         cards = app.asked(whose(memory, user)).episodes.list(
-            thread=thread, place=place, where=where, limit=limit, project=project
+            thread=thread, place=place, where=where, limit=limit, project=project, only=only or None
         )
         empty = _why_empty(memory)
     filters = {"--where": " ".join(where), "--thread": thread, "--place": place, "--project": project}
+    filters["--only"] = " ".join(only)
     named = " ".join(f"{option} {value}" for option, value in filters.items() if value)
     _cards(cards, empty, as_json=as_json, filtered=named)
 
@@ -534,6 +537,7 @@ def _say_sources(context: "ThreadContext") -> None:
 @UNTIL
 @WHERE
 @PROJECT
+@ONLY
 @POLICY
 @common
 @past
@@ -568,6 +572,7 @@ def sequence(app: App, topic: str, as_json: bool, user: str | None, **options: A
 @UNTIL
 @WHERE
 @PROJECT
+@ONLY
 @POLICY
 @common
 @past
@@ -596,7 +601,8 @@ def _say_open(count: int) -> None:
 
 def _asked(arguments: dict[str, Any]) -> dict[str, Any]:
     times = {name: moment(arguments[name]) for name in ("since", "until")}
-    return {**arguments, **times, "where": list(arguments["where"]) or None}
+    lists = {name: list(arguments[name]) or None for name in ("where", "only")}
+    return {**arguments, **times, **lists}
 
 
 @click.command()

@@ -28,6 +28,7 @@ from episodic_agent.lazily import load, module
 
 if TYPE_CHECKING:
     from episodic_agent import wiring
+    from episodic_agent.engine import arguments
     from episodic_agent.engine import memory as engine
     from episodic_agent.engine.memory import Memory
     from episodic_agent.engine.user import UserMemory
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from episodic_agent.faces.tools import answers
 else:
     engine = module("episodic_agent.engine.memory")
+    arguments = module("episodic_agent.engine.arguments")
     wiring = module("episodic_agent.wiring")
     agents = module("episodic_agent.faces.hooks.agents")
     running = module("episodic_agent.faces.hooks.running")
@@ -62,12 +64,14 @@ NO_KEYS = (
 @click.option(
     "--user", metavar="NAME", help="Whose memory (default: EPISODIC_USER, or the only user there is)."
 )
+@click.option("--only", multiple=True, metavar="NAME", help="Nothing but of these threads and channels.")
 @click.pass_obj
-def mcp(app: App, port: int | None, user: str | None) -> None:
+def mcp(app: App, port: int | None, user: str | None, only: tuple[str, ...]) -> None:
     """Give an agent the memory as MCP tools, on standard input and output; needs the extra `mcp`.
 
     Over HTTP only this machine is listened to; the header X-Episodic-User may name the user. Where nobody is
-    named or remembered yet, the first message is kept for `default`.
+    named or remembered yet, the first message is kept for `default`. With --only no tool and no resource
+    tells what was said elsewhere, whatever a model asks for.
     """
     if find_spec("mcp") is None:
         raise InvalidInput(MISSING)
@@ -75,15 +79,16 @@ def mcp(app: App, port: int | None, user: str | None) -> None:
         _check_free("127.0.0.1", port, "--http")
     greeter = Greeter() if port is None else None
     budget = answers.check_budget(wiring.load_settings().tool_budget)
+    only = arguments.names_or_none("only", only or None) or ()
     with app.memory(create=True, resume=True) as memory:
         host = _host()
         memory.warm()  # not before the library is there: the client waits for the list of tools
         user = user or wiring.load_settings().user or None
         if greeter is not None:
-            serving.serve_stdio(memory, user, budget, greeter)
+            serving.serve_stdio(memory, user, budget, greeter, only)
         elif port is not None:
             say(f"serving {app.shown_url} on http://{host}:{port}/mcp for this machine only")
-            serving.serve_http(memory, user, budget, port)
+            serving.serve_http(memory, user, budget, port, only)
 
 
 def _host() -> str:

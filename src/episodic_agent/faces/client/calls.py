@@ -40,6 +40,7 @@ MOST_MESSAGES: Final = 1000  # of one request
 _NUMBERS: Final = (int, float, bool)
 _INSTEAD: Final = {  # verbs of the handle without a route
     "run": "a sensor is a device beside the program: open the memory where it is (`Memory.open`)",
+    "only": "give `only` to a verb that takes it; the service holds whole memories",
     "episodes.contents": "read `episodes.messages` of each",
     "sections.ids": "`sections.list` has them",
     "jobs.reembed": "run `episodic jobs reembed` beside the database, with the new embedder",

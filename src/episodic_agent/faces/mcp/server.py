@@ -3,7 +3,7 @@
 Whose memory it is comes from the configuration or, over HTTP, from a header: never from a model.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -55,11 +55,15 @@ Context = ServerRequestContext[Any]
 
 @dataclass(slots=True)
 class Served:
-    """A memory as MCP serves it; `user_id` is whose it is, None while nobody is named or known."""
+    """A memory as MCP serves it; `user_id` is whose it is, None while nobody is named or known.
+
+    `only` are the threads and channels it is held to, whoever asks; none: all of it is told.
+    """
 
     memory: Memory
     user_id: str | None
     budget: int
+    only: Sequence[str] = ()
 
     def answer(self, context: Context, act: Callable[[Tools], ToolAnswer]) -> ToolAnswer:
         """Answer with the tools of the user a request is for; say whose memory it is where nobody chose."""
@@ -89,20 +93,27 @@ class Served:
         """Return the memory of whom the header names, else of the one user; and whether anybody chose it."""
         headers = getattr(context.request, "headers", None)
         if named := "" if headers is None else (headers.get(USER_HEADER) or "").strip():
-            return self.memory.user(named), True
+            return self._held(self.memory.user(named)), True
         self.find_user()
         if self.user_id is None:
-            return self.memory.user(FIRST, new=True), False
-        return self.memory.user(self.user_id), True
+            return self._held(self.memory.user(FIRST, new=True)), False
+        return self._held(self.memory.user(self.user_id)), True
+
+    def _held(self, user: UserMemory) -> UserMemory:
+        return user.only(self.only) if self.only else user
 
 
-def make_server(memory: Memory, *, user_id: str | None = None, budget: int) -> Server[Any]:
+def make_server(
+    memory: Memory, *, user_id: str | None = None, budget: int, only: Sequence[str] = ()
+) -> Server[Any]:
     """Build the server; it neither opens nor closes the memory.
+
+    `only` are names of threads and channels: nothing said elsewhere is told.
 
     `user_id` is whose memory it is where no header says; without it that of the only user there is, now or
     once there is one. Where there are several, every call is answered with an error that names them.
     """
-    served = Served(memory, user_id, budget)
+    served = Served(memory, user_id, budget, only)
     with suppress(InvalidInput):  # a header may say whose it is
         served.find_user()
     limiter = _Limiter()

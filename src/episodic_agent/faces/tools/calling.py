@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from episodic_agent.core.context import shown_name
+from episodic_agent.engine.filters import Where
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import EpisodicError, InvalidInput, NotFound
 from episodic_agent.faces.tools.answers import ToolAnswer, ToolResult, answer_of, check_budget
@@ -29,9 +30,12 @@ class Tools:
     raises for what a model may get wrong.
     """
 
-    def __init__(self, memory: UserMemory, *, budget: int = BUDGET) -> None:
-        """Take `budget` as the bytes of an answer as JSON; a smaller one than 1000 is refused."""
-        self._memory = memory
+    def __init__(self, memory: UserMemory, *, only: Where = None, budget: int = BUDGET) -> None:
+        """Take `only` to hold every tool to some threads and channels, whatever a model asks for.
+
+        `budget` is the bytes of an answer as JSON; a smaller one than 1000 is refused.
+        """
+        self._memory = memory if only is None else memory.only(only)
         self._budget = check_budget(budget)
 
     def openai(self) -> list[dict[str, Any]]:

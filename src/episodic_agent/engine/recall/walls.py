@@ -1,0 +1,129 @@
+"""Which threads may be told of where only some may, and what to answer of all that lies outside of them.
+
+A wall is a list of names of threads and channels. A caller gives one (`only`); a memory that is held to some
+(`UserMemory.only`) has its own, and what is told lies within all. What lies outside is as what nobody knows:
+no error tells one from the other. Nothing here loads numpy: a listing asks it, too.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from episodic_agent.core.threads.channels import channel_name
+from episodic_agent.engine.arguments import clean_name
+from episodic_agent.engine.episodes import listing
+from episodic_agent.engine.scoped import Walls, find_thread, held_to, named_thread
+from episodic_agent.errors import NotFound
+from episodic_agent.protocols import Transaction
+from episodic_agent.schemas import Episode, EpisodeKind
+from episodic_agent.showing import clipped
+
+_SHOWN: Final = 80  # characters of a name that was asked for
+
+
+@dataclass(frozen=True, slots=True)
+class NamedThreads:
+    """The threads that names of threads and channels mean, and the names that mean none."""
+
+    ids: frozenset[UUID]
+    unknown: tuple[str, ...] = ()
+
+    def but(self, name: str | None) -> "NamedThreads":
+        """Return the same, and a name known though no thread has it: it is that of one to begin."""
+        return NamedThreads(self.ids, tuple(one for one in self.unknown if one != name))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say which names mean nothing here: a thread of that name may still begin."""
+        return tuple(f"no thread or channel {clipped(name, _SHOWN)!r}" for name in self.unknown)
+
+
+def threads_called(tx: Transaction, walls: Iterable[Sequence[str]]) -> NamedThreads:
+    """Return the threads that every one of some lists names: by their own name or a channel they came by.
+
+    A name is unknown, too, that means none of the threads which the lists before its own leave.
+    """
+    left: NamedThreads | None = None
+    for names in walls:
+        here = _called(tx, names)
+        if left is not None:
+            unknown = [one for one in names if left.ids.isdisjoint(_called(tx, [one]).ids)]
+            here = NamedThreads(left.ids & here.ids, (*left.unknown, *unknown))
+        left = here
+    return left or NamedThreads(frozenset())
+
+
+def _called(tx: Transaction, names: Iterable[str]) -> NamedThreads:
+    """Return the threads whose own name, or a channel something came to them by, is among some names."""
+    named = {name: channel_name(name) for name in names}
+    channels: set[str] = set()  # that something came by
+
+    def is_among(some: tuple[str, ...]) -> bool:
+        here = {*map(channel_name, some)}
+        channels.update(here)
+        return not here.isdisjoint(named.values())
+
+    ids = {*tx.threads.by_numbers(came_by=is_among).values()}
+    origins = {name: thread.id for name in named if (thread := tx.threads.get(name)) is not None}
+    unknown = [name for name, channel in named.items() if name not in origins and channel not in channels]
+    return NamedThreads(frozenset(ids.union(origins.values())), tuple(unknown))
+
+
+def thread_asked_for(tx: Transaction, name: str, *, walled: bool) -> UUID:
+    """Return the thread of a name; NotFound, which names no other threads where it is walled."""
+    if not walled:
+        return find_thread(tx, name).id
+    thread = named_thread(tx, name)
+    if thread is None:
+        raise NotFound(f"no thread {clipped(name, _SHOWN)!r} in this memory")
+    return thread.id
+
+
+def within(tx: Transaction, walls: Walls) -> frozenset[UUID] | None:
+    """Return the threads that may be told of; None: every one."""
+    return threads_called(tx, walls).ids if walls else None
+
+
+def check_thread(tx: Transaction, walls: Walls, name: str | None, channel: str | None = None) -> None:
+    """Raise NotFound for a thread outside of walls, the same whether there is one or it would begin there.
+
+    One that begins lies inside by its name, or by the channel it comes by. One that is there does not: a
+    message by that channel would open it to all who may read what comes by it.
+    """
+    if not walls or name is None:
+        return
+    thread = named_thread(tx, name)
+    if thread is None:
+        came_by = set() if channel is None else {channel_name(channel)}
+        if all(name in names or not came_by.isdisjoint(map(channel_name, names)) for names in walls):
+            return
+    elif thread.id in threads_called(tx, walls).ids:
+        return
+    raise NotFound(f"no thread {clipped(name, _SHOWN)!r} here: {held_to(walls)}")
+
+
+def thread_within(tx: Transaction, walls: Walls, name: str | None, *, walled: bool) -> UUID | None:
+    """Return the id of the thread a caller named, None where none was named; NotFound for one outside."""
+    if name is None:
+        return None
+    named = clean_name(name, "thread") or ""
+    check_thread(tx, walls, named)
+    return thread_asked_for(tx, named, walled=walled)
+
+
+def check_episode(tx: Transaction, walls: Walls, identity: UUID) -> None:
+    """Raise NotFound for an episode or open frame outside of walls, and for one of several linked threads."""
+    if not walls:
+        return
+    placed = tx.episodes.get(identity) or listing.open_frame(tx, identity)
+    several = isinstance(placed, Episode) and placed.kind is EpisodeKind.CROSS_THREAD
+    if placed is None or several or placed.thread_id not in threads_called(tx, walls).ids:
+        raise NotFound(f"no episode {identity} in this memory; `episodic episodes` lists the ids")
+
+
+def check_place(tx: Transaction, place: str, only: frozenset[UUID]) -> None:
+    """Raise NotFound, which names no other, for a place where nobody was in some threads."""
+    stays = {stay.thread for stay in tx.threads.visits(place=place)}
+    if not stays or only.isdisjoint(tx.threads.by_numbers(sorted(stays)).values()):
+        raise NotFound(f"no place {clipped(place, _SHOWN)!r} in these threads")
