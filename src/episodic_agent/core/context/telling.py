@@ -169,16 +169,16 @@ def tell(
     *,
     max_tokens: int,
     continued: Continued | None = None,
-    asked: Sequence[str] = (),
-    language: str | None = None,
+    frame: ContextPhrases | None = None,
     policy: str = RIVALS,
     place_of: Callable[[UUID], str] = lambda _: "",
 ) -> Context:
     """Return the context of a message, never longer than `max_tokens`; the same input gives the same text.
 
-    `place_of` gives the name of a thread as lines from there are told; it is asked for those alone.
+    `frame` has the words around it, by default those of the message's language. `place_of` gives the name of
+    a thread as lines from there are told; it is asked for those alone.
     """
-    frame = frame_for(message, asked, language)
+    frame = frame or frame_for(message)
     ending = _ending(frame, message, max_tokens)
     if not ending or estimate(ending) > max_tokens:
         return Context("", (), 0)

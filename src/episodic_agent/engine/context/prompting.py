@@ -35,6 +35,8 @@ from episodic_agent.engine.context.addressing import not_meant_here
 from episodic_agent.engine.context.correcting import with_corrections
 from episodic_agent.engine.context.declaring import came_to, decided
 from episodic_agent.engine.context.gathering import (
+    NEWEST,
+    OF_EACH,
     SEVERAL,
     Situation,
     as_lived,
@@ -128,30 +130,47 @@ def prompt(
     here = _named(here, people(current, stored.values()))
     if policy == RIVALS:
         facts = _bearing(facts, earlier)
-    session = _session(tx, deps, current, visibility, [item.text for item in here])
+    frame = frame_for(current.text, _asked(tx, current, earlier, visibility), deps.language)
+    session = _session(tx, deps, current, visibility, [item.text for item in here], frame)
     earlier = _not_replaced(tx, current, earlier, stored, beside=policy == RIVALS)
     if policy == RIVALS:
         facts, earlier = with_corrections(tx, deps, facts, earlier, stored)
-        frame = _frame(current, deps.language)
         for line, spoken in decided(tx, current, earlier, session, apart, visibility=visibility, frame=frame):
             earlier.append(line)
             proofs.append(spoken)
     skills = _skills(tx, deps, current, visibility)
     lines = [*facts, *skills, *session, *here, *earlier]
-    asked = [item.text for item in current.before if not is_reply(item)]
-    asked += [item.text for item in sorted(earlier, key=lambda item: -item.worth) if not item.reply][:_ASKED]
     context = tell(
         current.text,
         lines,
         max_tokens=max_tokens,
         continued=None if explicit or _asks_days_alone(current) else _continued(current, near, called),
-        asked=asked,
-        language=deps.language,
+        frame=frame,
         policy=policy,
         place_of=_places(tx, current.thread),
     )
     observations = [*stored.values(), *current.before, *proofs]
     return _sourced(tx, context, observations)
+
+
+def _asked(
+    tx: Transaction, now: Situation, earlier: Sequence[QuotedText], visibility: Visibility
+) -> list[str]:
+    """Return what the user said, for the language they speak: here and earlier, else in the latest threads.
+
+    Where they said nothing yet, what they were told stands for it.
+    """
+    asked = [item.text for item in now.before if not is_reply(item)]
+    asked += [item.text for item in sorted(earlier, key=lambda item: -item.worth) if not item.reply][:_ASKED]
+    if asked:
+        return asked
+    read: list[Observation] = []
+    for thread in tx.threads.list(begun=now.at, limit=NEWEST):
+        if not now.others.hold_thread(tx, thread.id):
+            number, end = tx.threads.number(thread.id), tx.threads.frame(thread.id).next_seq
+            last = tx.observations.read(thread.id, max(0, end - OF_EACH), end - 1) if end else ()
+            read += [item for item in visibility.visible(number, last) if item.at <= now.at]
+    return [item.text for item in read if not is_reply(item)] or [item.text for item in read]
 
 
 def _places(tx: Transaction, current: Thread | None) -> Callable[[UUID], str]:
@@ -343,7 +362,12 @@ def _shown_turn(tx: Transaction, skill: UUID, now: Situation, visibility: Visibi
 
 
 def _session(
-    tx: Transaction, deps: Deps, now: Situation, visibility: Visibility, here: Sequence[str]
+    tx: Transaction,
+    deps: Deps,
+    now: Situation,
+    visibility: Visibility,
+    here: Sequence[str],
+    frame: ContextPhrases,
 ) -> list[QuotedText]:
     """Return what the session before this one came to: its summary, outcome and decisions.
 
@@ -373,7 +397,11 @@ def _session(
         and _goes_before(tx, one, section, session)
         and not visibility.why_episode(one)
     ]
-    return [quote for one in shown for quote in _session_quote(tx, deps, now, visibility.worded(one), here)]
+    return [
+        quote
+        for one in shown
+        for quote in _session_quote(tx, visibility.worded(one), deps.language, here, frame)
+    ]
 
 
 def _goes_before(tx: Transaction, parent: Episode, section: Section, session: SessionFacts | None) -> bool:
@@ -389,9 +417,9 @@ def _goes_before(tx: Transaction, parent: Episode, section: Section, session: Se
 
 
 def _session_quote(
-    tx: Transaction, deps: Deps, now: Situation, episode: Episode, here: Sequence[str]
+    tx: Transaction, episode: Episode, language: str | None, here: Sequence[str], frame: ContextPhrases
 ) -> list[QuotedText]:
-    summary = _came_to(tx, episode, now, deps.language, here)
+    summary = _came_to(tx, episode, language, here, frame)
     if not summary:
         return []
     first, last = episode.first_seq, max(episode.first_seq, episode.last_seq)
@@ -403,7 +431,7 @@ def _session_quote(
 
 
 def _came_to(
-    tx: Transaction, episode: Episode, now: Situation, language: str | None, here: Sequence[str]
+    tx: Transaction, episode: Episode, language: str | None, here: Sequence[str], frame: ContextPhrases
 ) -> str:
     metadata = declared(tx, episode)
     encoded = read_metadata(episode.metadata)
@@ -415,13 +443,8 @@ def _came_to(
         if rest or not episode.summary
         else ""
     )
-    ending = came_to(_frame(now, language), outcome, metadata.key_decisions or encoded.key_decisions)
+    ending = came_to(frame, outcome, metadata.key_decisions or encoded.key_decisions)
     return " ".join(part for part in (title, rest, ending) if part)
-
-
-def _frame(now: Situation, language: str | None) -> ContextPhrases:
-    """Return the words around a context, in the language of the talk."""
-    return frame_for(now.text, [item.text for item in now.before if not is_reply(item)], language)
 
 
 def _known(
