@@ -14,6 +14,7 @@ TO_COME = [
     "Desde enero trabajaré en Sevilla",
     "Desde enero, trabajare en Sevilla",
     "Estaré de baja, desde diciembre",
+    "Y a partir del lunes 16 el contacto es Raúl Méndez, yo estoy de baja de maternidad desde diciembre",
     "Vamos a vivir en Jaén desde enero",
     "Estarei de férias desde dezembro",
     "Vou trabalhar em Lisboa desde janeiro",
@@ -37,7 +38,7 @@ TO_COME = [
 SO_ALREADY = [
     ("I have lived in Halle since May", "2026-05-01"),
     ("Vivo en Sevilla desde enero y mañana iré al cine", "2026-01-01"),
-    ("Estoy de baja de maternidad desde diciembre", "2025-12-01"),
+    ("Llevo de baja de maternidad desde diciembre", "2025-12-01"),
     ("Desde mayo queremos mudarnos", "2026-05-01"),
     ("Moro no Porto desde janeiro", "2026-01-01"),
     ("Dalla fine di marzo vivo a Roma", "2026-03-01"),

@@ -76,7 +76,8 @@ def _is_to_come(quote: str, stretch: TimeRange, at: datetime) -> bool:
         return True
     if "past" not in signs or _YEAR.search(spoken[start:]) or _listed(word, "past").search(clause):
         return False
-    return add_months(stretch.start, 12) - at <= _SOON
+    over = "this_year" in signs and stretch.start.year == at.year
+    return not over and add_months(stretch.start, 12) - at <= _SOON
 
 
 def _clauses(spoken: str) -> list[tuple[int, int]]:
