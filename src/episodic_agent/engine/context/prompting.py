@@ -496,7 +496,7 @@ def _known(
                 as_lived(proof, fact.valid_at),
                 worth,
                 quotation=is_quotation(fact),
-                wish=standing_line and fact.id in wishes,
+                wish=standing_line and (fact.id in wishes or fact.pinned),
             )
         )
     return quotes, used
