@@ -6,6 +6,7 @@ Everything is read in the caller's transaction; `core/context/telling.py` choose
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import cache
 from itertools import chain, islice
 from typing import Final
@@ -83,6 +84,8 @@ _HERE: Final = 3.0
 _STEP: Final = 0.5
 _LEAST_HERE: Final = -3.0
 _AROUND: Final = 3  # tokens of a line beside its text
+_SHORTEST_BREAK: Final = timedelta(minutes=5)  # which is told of at all,
+_LONGEST_BREAK: Final = timedelta(weeks=3)  # and of what nobody linked: no life with labels has a longer one
 _ASKED: Final = 40  # texts the language of the frame is read from
 
 
@@ -144,7 +147,9 @@ def prompt(
         current.text,
         lines,
         max_tokens=max_tokens,
-        continued=None if explicit or _asks_days_alone(current) else _continued(current, near, called),
+        continued=None
+        if explicit or _asks_days_alone(current)
+        else _continued(current, near, called, policy),
         frame=frame,
         policy=policy,
         place_of=_places(tx, current.thread),
@@ -276,11 +281,13 @@ def _asks_days_alone(now: Situation) -> bool:
 
 
 def _continued(
-    now: Situation, near: Sequence[NearThread], called: Callable[[Thread], str]
+    now: Situation, near: Sequence[NearThread], called: Callable[[Thread], str], policy: str
 ) -> Continued | None:
     """Return the most recent linked thread that ended before this one began.
 
-    Only as this one begins: after a first exchange it is its own words that a message goes on with.
+    Only as this one begins: after a first exchange it is its own words that a message goes on with. What
+    ended a moment ago is no break yet, and after weeks a word in common says too little, unless a hand or
+    the user linked them.
     """
     if any(is_reply(item) for item in now.sitting):
         return None
@@ -291,6 +298,10 @@ def _continued(
     if not ended:
         return None
     last = max(ended, key=lambda item: (item.thread.last_activity_at, item.thread.id))
+    gap = began - last.thread.last_activity_at
+    guessed = last.basis is Basis.CONTINUITY
+    if policy == RIVALS and (gap < _SHORTEST_BREAK or (guessed and gap > _LONGEST_BREAK)):
+        return None
     title, at = called(last.thread), last.thread.last_activity_at
     return Continued(last.thread.id, 0, at, began, last.uncertain, title) if title.strip() else None
 
