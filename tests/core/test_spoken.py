@@ -231,6 +231,65 @@ TALK = {
         "我晚上在医院上班",
     ),
 }
+# Written after the lists of words were.
+UNSEEN = {
+    "en": (
+        "Who fixed the gate?",
+        "Is the meeting still on?",
+        "book it then",
+        "Did Anna call back?",
+        "our flight number",
+        "which one was cheaper",
+    ),
+    "de": (
+        "Wer hat das Tor repariert?",
+        "Findet das Treffen noch statt?",
+        "dann buch es",
+        "Hat Anna zurückgerufen?",
+        "unsere Flugnummer",
+        "welches war billiger",
+    ),
+    "es": (
+        "Quién arregló la puerta?",
+        "Sigue en pie la reunión?",
+        "resérvalo entonces",
+        "Ha llamado Anna?",
+        "nuestro número de vuelo",
+        "cuál era más barato",
+    ),
+    "fr": (
+        "Qui a réparé le portail ?",
+        "La réunion tient toujours ?",
+        "réserve-le alors",
+        "Anna a rappelé ?",
+        "notre numéro de vol",
+        "lequel était moins cher",
+    ),
+    "it": (
+        "Chi ha riparato il cancello?",
+        "La riunione è confermata?",
+        "allora prenotalo",
+        "Anna ha richiamato?",
+        "il nostro numero di volo",
+        "quale costava meno",
+    ),
+    "pt": (
+        "Quem arranjou o portão?",
+        "A reunião mantém-se?",
+        "reserva então",
+        "A Anna ligou de volta?",
+        "o nosso número de voo",
+        "qual era mais barato",
+    ),
+    "nl": (
+        "Wie heeft het hek gemaakt?",
+        "Gaat de vergadering nog door?",
+        "boek het dan",
+        "Heeft Anna teruggebeld?",
+        "ons vluchtnummer",
+        "welke was goedkoper",
+    ),
+}
 CLOSE = {"es": "pt", "pt": "es", "it": "es", "fr": "it", "de": "nl", "nl": "de", "en": "de"}
 
 
@@ -270,3 +329,15 @@ def test_between_close_languages_most_of_the_talk_decides() -> None:
     assert likely_languages("Quando?") == ()
     for language in ("it", "pt"):
         assert spoken_language("Quando?", [*TALK[language], TALK["en"][0]]) == language
+
+
+def test_questions_whose_words_no_list_was_written_for_are_of_the_language_of_the_talk() -> None:
+    wrong = [
+        text
+        for language, questions in UNSEEN.items()
+        for text in questions
+        if spoken_language(text, TALK[language]) != language
+    ]
+    alone = [spoken_language(text) == language for language, listed in UNSEEN.items() for text in listed]
+    assert wrong == []
+    assert sum(alone) >= 33

@@ -28,6 +28,7 @@ _FEWEST: Final = 2  # words that speak for a language which is believed; one tha
 _CLOSE: Final = 1.0  # below the best by no more, the talk decides,
 _CLOSE_ENGLISH: Final = 2.2  # or English, whose words stand in any talk,
 _ENGLISH: Final = 0.9  # where there is so much of it
+_LONG: Final = 5  # letters of a function word that is no English word by chance, as "hat" and "war" are
 _LONGEST: Final = 400  # characters that are read of a text
 _NO_WORDS: Final = re.compile(
     r"\x1b\].*?(?:\x07|\x1b\\)|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|</?[a-zA-Z][^<>]*>|\b[a-zA-Z]+://[^\s\])>]+"
@@ -74,8 +75,10 @@ def spoken_language(message: str, asked: Sequence[str] = ()) -> str:
 def likely_languages(text: str) -> tuple[str, ...]:
     """Return the languages a text may be in, the likeliest first; none where too little tells.
 
-    >>> likely_languages("comment on me"), likely_languages("word word word")
-    (('fr', 'en'), ())
+    >>> likely_languages("que le debo a Nuria")[0], likely_languages("brief an herrn drews wegen lotte")
+    ('es', ('de', 'en'))
+    >>> likely_languages("word word word")
+    ()
     """
     plain = _NO_WORDS.sub(" ", text[:_LONGEST])
     written = script(plain)
@@ -109,7 +112,8 @@ def _signs(text: str) -> _LanguageSigns:
         sharing = {*own, *function[word]}
         signs.add(own, len(sharing), _FUNCTION if own == ["en"] else _SPECIAL, 2 if len(sharing) == 1 else 1)
         others = [name for name in function[word] if name not in own]
-        signs.add(others, len(sharing), _FUNCTION, 2 if sharing == {"en"} else 1)
+        alone = sharing == {"en"} or (len(sharing) == 1 and len(word) >= _LONG)
+        signs.add(others, len(sharing), _FUNCTION, 2 if alone else 1)
     for mark, having in _listed("marks").items():
         if mark in text:
             signs.add(having, len(having), _CERTAIN, _FEWEST)
