@@ -436,6 +436,56 @@ def test_facts_stand_in_the_order_of_time_each_once_and_none_that_is_said_here_a
     assert here in conversation
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_of_two_facts_of_one_message_the_one_that_tells_both_stands(turned: bool) -> None:
+    def line(text: str) -> QuotedText:
+        return QuotedText(Block.KNOWN, LineKind.FACT, f'"{text}"', PART, None, 1, 1, TEN, 5.0, quotation=True)
+
+    late, promised = "Six bikes came late.", "I promised 150 euros off the last invoice."
+    lines = [line(late), line(f"{late} … {promised}")]
+    text = tell("what did we promise?", lines[::-1] if turned else lines, max_tokens=800).text
+    assert text.count(late) == text.count(promised) == 1
+
+
+def test_a_fact_that_stands_in_a_line_of_talk_below_is_told_there_alone() -> None:
+    def line(block: Block, text: str, seq: int, worth: float, **more: object) -> QuotedText:
+        kind = LineKind.FACT if block is Block.KNOWN else LineKind.RECALLED
+        at = TEN + timedelta(days=seq)
+        return QuotedText(block, kind, text, PART, None, seq, seq, at, worth, **more)  # type: ignore[arg-type]
+
+    def fact(text: str, seq: int, worth: float = 5.0, *, wish: bool = False) -> QuotedText:
+        return line(Block.KNOWN, f'"{text}"', seq, worth, quotation=True, wish=wish)
+
+    address, ring, wish = (
+        "I live at Rua da Bica 31.",
+        "The bell is broken, call first.",
+        "Write by mail only.",
+    )
+    message = f"{address} {ring} When will the battery come, and is the voucher still good for it?"
+    other, again = "The loan battery has arrived.", "I'm at home after six"
+    lines = [
+        fact(address, 1),
+        fact(ring, 1),
+        line(Block.BEFORE, message, 1, 4.0),
+        line(Block.BEFORE, "About three weeks.", 2, 4.0, reply=True),
+        fact(wish, 3, 6.0, wish=True),
+        line(Block.BEFORE, f"Thanks, that works for me, the sooner the better. {wish}", 3, 4.0),
+        line(Block.BEFORE, f"{again} today, tomorrow I am away with the children", 4, 4.0),
+        fact(again, 6),
+        fact(other, 5, 3.0),
+    ]
+    text = tell("when does it come?", lines, max_tokens=800).text
+    known, earlier = text.split("\n\n")[:2]
+    assert text.count(address) == text.count(ring) == 1
+    assert message in earlier
+    assert wish in known, "how to answer stands above all"
+    assert again in known, "what was said again is not told by the older words"
+    for size in range(20, 200, 5):
+        told = tell("when does it come?", lines, max_tokens=size).text
+        assert told.count(address) <= 1
+        assert told.count(ring) <= 1
+
+
 def test_words_keep_their_brackets_and_cannot_pass_for_an_answer() -> None:
     def line(text: str, seq: int, **more: object) -> QuotedText:
         return QuotedText(Block.HERE, LineKind.PAIR, text, PART, None, seq, seq, TEN, 1.0, **more)  # type: ignore[arg-type]

@@ -131,6 +131,22 @@ def test_what_a_message_goes_on_from_is_named(memory: Memory) -> None:
     assert old.endswith("\n(Possibly continuing from previous thread after 1 hour break)")
 
 
+def test_what_ended_a_moment_or_months_ago_is_not_what_a_message_goes_on_from(memory: Memory) -> None:
+    mine(memory).add(VAN[2], channel="sms", timestamp=at(1))
+    thread = mine(memory).threads.list()[0].id
+
+    def break_of(basis: str, **gap: float) -> str:
+        memory._works.contexts = Contexts(memory._deps, foreseen=lambda *_: [(thread, basis, False)])
+        text = mine(memory).context("And the van?", channel="sms", at=at(1) + timedelta(**gap)).text
+        return text.partition("(Continuing from previous thread after ")[2].partition(" break")[0]
+
+    assert break_of("continuity", seconds=1) == "", "no break of five minutes"
+    assert break_of("continuity", minutes=31) == "30 min"
+    assert break_of("continuity", days=19) == "3 weeks"
+    assert break_of("continuity", weeks=5) == "", "a word in common says too little"
+    assert break_of("hand", weeks=5) == "5 weeks", "a hand says enough"
+
+
 def test_who_speaks_is_named_in_a_conversation_of_one_where_others_write_too(memory: Memory) -> None:
     family(memory, 1, "I booked the van in Altona.", thread="lena")
     alone = mine(memory).context("Where is the van?", thread="lena", at=at(1, 9)).text

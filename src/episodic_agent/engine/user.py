@@ -194,11 +194,10 @@ class UserMemory:
 
         Takes a string, a chat message (`{"role", "content", "timestamp"?, "name"?, "id"?}`), a step, or an
         iterable of them. Without `thread` each joins the thread its channel and its time lead to (see
-        docs/threads.md). An id is unique within `source`, else the thread that is named, else the
-        channel: repeated there it adds nothing; with another text it is IdTaken.
-        A time without a zone is UTC. What has no time was said now; with `"at_source": "assumed"` in it, and
-        where others of the call are over an hour from now, nobody knows when. What has a `ttl` (seconds, or
-        "30d") is hidden and erased so long after its time, or at `expires_at`; items may say so themselves.
+        docs/threads.md). An id is unique within `source`, else the thread that is named, else the channel:
+        repeated there it adds nothing; with another text it is IdTaken. A time without a zone is UTC. What has
+        no time was said now; with `"at_source": "assumed"` in it, and where others of the call are over an
+        hour from now, nobody knows when. What has a `ttl` (seconds, or "30d") is hidden and erased so long after its time, or at `expires_at`; items may say so themselves.
         With an `idempotency_key` a batch that comes again, from any process, adds nothing: items without an
         id get one made from the key. Another batch with the key within a day is IdTaken.
         Of over 7,000 characters the rest is embedded in the background; `flush` waits for it.

@@ -3,15 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
 
-from episodic_agent.core.episodes.languages import guess_language
-from episodic_agent.core.language import words
-from episodic_agent.core.language.stopwords import stop_words
-from episodic_agent.data import listed_words, tables, texts
-
-_DAYS: Final = "language/coming.spoken_in"
-_FEWEST: Final = 2  # different function words of a language that is taken for the user's
+from episodic_agent.core.context.spoken import spoken_language
+from episodic_agent.data import tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +54,7 @@ def frames() -> Mapping[str, ContextPhrases]:
 def frame_for(message: str, asked: Sequence[str] = (), language: str | None = None) -> ContextPhrases:
     """Return the frame of a language, or that of what the user says: the message, then what was asked before.
 
-    A message that names a day as one language alone does is of that language, whatever its other words are
-    shared with. English where nothing tells it, or the language has no frame.
+    English where nothing tells it (`spoken_language`), or the language has no frame.
 
     >>> frame_for("Und was kostet die Kupplung?").asks, frame_for("Berlin?", ["那我们明天去哪里？"]).asks
     ('Aktuelle Frage: ', '当前问题：')
@@ -69,28 +62,5 @@ def frame_for(message: str, asked: Sequence[str] = (), language: str | None = No
     ('Current question: ', 'Current question: ')
     """
     if language is None:
-        language = _spoken(message) or _spoken_by_day(message) or _spoken(" ".join(asked)) or "en"
+        language = spoken_language(message, asked) or "en"
     return frames().get(language, frames()["en"])
-
-
-def _spoken(text: str) -> str:
-    return guess_language(text, least=_FEWEST)
-
-
-def _spoken_by_day(message: str) -> str:
-    """Return the one language whose own word for a day a message uses, "" beside English words.
-
-    "Was" and "an" are of two languages, "heute" of one; in "the heute show" it is a name.
-    """
-    read = set(words(message))
-    spoken = {language for word in read if (language := _day_words().get(word))}
-    if len(spoken) != 1:
-        return ""
-    (language,) = spoken
-    foreign = stop_words()["en"] - stop_words().get(language, frozenset())
-    return language if language == "en" or foreign.isdisjoint(read) else ""
-
-
-@cache
-def _day_words() -> Mapping[str, str]:
-    return {word: name for name in texts(_DAYS) for word in listed_words(f"{_DAYS}.{name}")}

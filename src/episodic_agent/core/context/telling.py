@@ -28,6 +28,7 @@ than it helps (under `context-2027-01` it is, and that line stands last, as in t
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import IntEnum
@@ -90,10 +91,10 @@ class QuotedText:
     `speaker` is "" for the user; a `reply` is an answer, and stands in brackets behind what it answers where
     both are told, under a name ("assistant", "tool") that no quoted text can begin a line with. `worth` is in
     log-odds as `relevances` gives them, for every block on the same scale. `sitting` tells which stretch of
-    talk it is of; `quotation` a fact that stands in its speaker's own words, `wish` one of how to answer,
-    which is told whatever the message is about. `corrected_by` are texts that may have changed it: it is told
-    with them or not at all. `answers` is the request that a reply concludes with tools between them. `place`
-    is the name of the thread it is from, "" for this one and those whose name tells nothing.
+    talk it is of; `quotation` a fact that stands in its speaker's own words, `wish` one of how to answer
+    or a pinned one, told whatever the message is about. `corrected_by` are texts that may have changed it: it
+    is told with them or not at all. `answers` is the request that a reply concludes with tools between them.
+    `place` is the name of the thread it is from, "" for this one and those whose name tells nothing.
     """
 
     block: Block
@@ -169,16 +170,16 @@ def tell(
     *,
     max_tokens: int,
     continued: Continued | None = None,
-    asked: Sequence[str] = (),
-    language: str | None = None,
+    frame: ContextPhrases | None = None,
     policy: str = RIVALS,
     place_of: Callable[[UUID], str] = lambda _: "",
 ) -> Context:
     """Return the context of a message, never longer than `max_tokens`; the same input gives the same text.
 
-    `place_of` gives the name of a thread as lines from there are told; it is asked for those alone.
+    `frame` has the words around it, by default those of the message's language. `place_of` gives the name of
+    a thread as lines from there are told; it is asked for those alone.
     """
-    frame = frame_for(message, asked, language)
+    frame = frame or frame_for(message)
     ending = _ending(frame, message, max_tokens)
     if not ending or estimate(ending) > max_tokens:
         return Context("", (), 0)
@@ -193,11 +194,21 @@ def tell(
     if policy == RIVALS:
         candidates = _once([one for one in candidates if one.block is not Block.KNOWN or one.worth >= least])
     named = place_of if policy == RIVALS else lambda _: ""
-    taken = _chosen(
-        message, candidates, frame, room, max_tokens, least, place_of=named, dated=policy == RIVALS
-    )
-    if policy == RIVALS:
-        taken = _unsaid_here(taken)
+
+    def choose(facts_below: AbstractSet[str]) -> list[QuotedText]:
+        return _chosen(
+            message,
+            candidates,
+            frame,
+            room,
+            max_tokens,
+            least,
+            place_of=named,
+            dated=policy == RIVALS,
+            facts_below=facts_below,
+        )
+
+    taken = _said_once(choose) if policy == RIVALS else choose(frozenset())
     rows = _written(taken, frame, dated=policy == RIVALS)
     if continued is not None and all(quote.thread_id != continued.thread_id for quote in taken):
         going_on = None  # nothing of it is told
@@ -249,10 +260,12 @@ def _chosen(
     *,
     place_of: Callable[[UUID], str],
     dated: bool,
+    facts_below: AbstractSet[str],
 ) -> list[QuotedText]:
     """Return the lines that are taken: greedily by worth, each block within its share.
 
-    `dated`: facts say since when, as nobody can tell otherwise which of two is the newer.
+    `dated`: facts say since when, as nobody can tell otherwise which of two is the newer. `facts_below` are
+    lines of facts that are left out.
     """
     order = sorted(
         candidates, key=lambda quote: (-round(quote.worth, 9), quote.block, quote.at, quote.first_seq)
@@ -260,7 +273,7 @@ def _chosen(
     left = {block: 10 * share * max_tokens for block, share in SHARES.items()}
     taken: list[QuotedText] = []
     headed: set[object] = set()
-    seen: set[tuple[Block, str]] = set()
+    seen = {(Block.KNOWN, text) for text in facts_below}
     no_room: set[Spot] = set()
     for quote in order:
         if quote.block is Block.BEFORE and quote.worth < least:
@@ -292,26 +305,57 @@ def _chosen(
 
 
 def _once(candidates: Sequence[QuotedText]) -> list[QuotedText]:
-    """Return candidates without a quoted fact that another tells beside words of its own, with its worth."""
+    """Return candidates without a quoted fact that another tells beside words of its own, with its worth.
+
+    Both may be of one message: its first sentence, and that with another one.
+    """
     facts = [one for one in candidates if one.quotation]
     tells = {
-        one.spot: [other for other in facts if len(other.text) < len(one.text) and _words(other) in one.text]
+        id(one): [other for other in facts if len(other.text) < len(one.text) and _words(other) in one.text]
         for one in facts
     }
-    again = {other.spot for others in tells.values() for other in others}
+    again = {id(other) for others in tells.values() for other in others}
     return [
-        replace(one, worth=max(one.worth, *(other.worth for other in tells[one.spot])))
-        if one.quotation and tells[one.spot]
+        replace(one, worth=max(one.worth, *(other.worth for other in tells[id(one)])))
+        if one.quotation and tells[id(one)]
         else one
         for one in candidates
-        if not (one.quotation and one.spot in again)
+        if id(one) not in again
     ]
 
 
-def _unsaid_here(taken: Sequence[QuotedText]) -> list[QuotedText]:
-    """Return lines without the quoted facts that stand in this conversation anyway."""
-    here = [line.text for line in taken if line.block is Block.HERE]
-    return [one for one in taken if not (one.quotation and any(_words(one) in text for text in here))]
+def _said_once(choose: Callable[[AbstractSet[str]], list[QuotedText]]) -> list[QuotedText]:
+    """Return the lines that are chosen without quoted facts whose words stand in a line of talk among them.
+
+    There they stand under their day, between what was said before and behind them. The room they leave goes
+    to other lines, unless these would take that of the talk.
+    """
+    taken = choose(frozenset())
+    repeated = _stand_below(taken, taken)
+    if not repeated:
+        return taken
+    again = choose({fact.text for fact in repeated})
+    taken = again if len(_stand_below(repeated, again)) == len(repeated) else taken
+    below = _stand_below(taken, taken)
+    return [line for line in taken if line not in below]
+
+
+def _stand_below(facts: Sequence[QuotedText], taken: Sequence[QuotedText]) -> list[QuotedText]:
+    """Return the quoted facts whose words stand in this conversation or, but for wishes, in earlier talk.
+
+    How to answer counts whatever is asked, and stands above it all. What was said again later is not told by
+    the earlier words: of two that differ the last one holds.
+    """
+
+    def stands(fact: QuotedText) -> bool:
+        words = _words(fact)
+        return any(
+            words in line.text and (line.block is Block.HERE or line.spot == fact.spot or line.at >= fact.at)
+            for line in taken
+            if line.block is Block.HERE or (line.block is Block.BEFORE and not fact.wish)
+        )
+
+    return [fact for fact in facts if fact.quotation and stands(fact)]
 
 
 def _words(fact: QuotedText) -> str:

@@ -11,8 +11,7 @@ What is said again, or put in the place of something, belongs to the same *matte
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from functools import cache, lru_cache
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 from uuid import UUID
@@ -25,6 +24,7 @@ from episodic_agent.core.facts.changing import (
     SpokenNow,
     likelihoods,
 )
+from episodic_agent.core.facts.dating import so_since
 from episodic_agent.core.facts.pointing import points_back
 from episodic_agent.core.facts.replacing import JudgedStatement, likelihood, threshold
 from episodic_agent.core.facts.slots import STATED, keywords, match_key
@@ -40,8 +40,6 @@ from episodic_agent.core.facts.stating import (
     wish,
 )
 from episodic_agent.core.language import fold, tokens
-from episodic_agent.core.language.timewords import parse_time
-from episodic_agent.data import phrases
 from episodic_agent.schemas import Vector
 from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvidence, Statement, TalkLine
 
@@ -57,7 +55,6 @@ WORTH_A_VECTOR: Final = 0.1  # by words alone: what lies below no vector lifts t
 WISH_WORTH_A_VECTOR: Final = 0.2  # nor to a standing wish
 _NAMES: Final = 3  # terms that words have at least which say what others point to
 _ENOUGH: Final = 5  # and those that say something themselves, whatever they point to
-_AFTER: Final = frozenset({"beri"})  # words for "since" that stand behind the time, in Latin letters
 # Stems of words for being harmed by what they name: they are shared by any two such things.
 _HARMED_BY: Final = (
     "allerg",
@@ -446,7 +443,7 @@ def _candidate(
         fact=told_as(subject, quote, lead[0].text[lead[1] : lead[2]] if lead else ""),
         value=_SPACES.sub(" ", quote).strip(),
         said_at=statement.at,
-        valid_at=_valid_at(statement, quote),
+        valid_at=so_since(statement, quote),
         episode_id=statement.episode_id,
         learned_at=statement.learned_at,
         confidence=round(judgement.likelihood, 4),
@@ -471,31 +468,3 @@ def _leading(evidence: FactEvidence, lead: Statement, start: int, end: int) -> F
         learned_at=lead.learned_at,
         leads_to=evidence.observation_id,
     )
-
-
-@cache
-def _since() -> re.Pattern[str]:
-    """Return what finds a word for "since" of a language that writes it before the time it speaks of."""
-    forms = [one for one in phrases("facts/cues.since") if one.isascii() and one not in _AFTER]
-    return re.compile(rf"\b(?:{'|'.join(map(re.escape, forms))})\b", re.IGNORECASE)
-
-
-def _from_since(quote: str) -> str:
-    """Return a quotation from its word for "since" on: a time before it says when something else is.
-
-    >>> _from_since("I cook on Friday, and no gluten, since he has coeliac disease.")
-    'since he has coeliac disease.'
-    >>> _from_since("我从2019年以来吃素")
-    '我从2019年以来吃素'
-    """
-    word = _since().search(quote)
-    return quote if word is None else quote[word.start() :]
-
-
-def _valid_at(statement: Statement, quote: str) -> datetime:
-    """Return since when it is so: the one past time after a word for "since", else when it was said."""
-    if not statement.dated or not has_cue(quote, "since"):
-        return statement.at
-    offset = timedelta(seconds=statement.utc_offset or 0)
-    ranges = parse_time(_from_since(quote), statement.at, offset).ranges
-    return ranges[0].start if len(ranges) == 1 and ranges[0].start <= statement.at else statement.at

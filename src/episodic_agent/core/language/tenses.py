@@ -23,7 +23,7 @@ from episodic_agent.core.language.coming import (
 from episodic_agent.core.language.stopwords import stop_words
 from episodic_agent.data import phrases
 
-_CLAUSE: Final = re.compile(
+CLAUSE: Final = re.compile(  # what stands between two clauses of a folded text
     r"[.!?;:\n。！？；，,]+(?!\d)|\s(?:and|but|that|so|und|aber|dass|y|pero|que|et|mais|ma|e)\s"
 )
 _WORD: Final = re.compile(r"[^\W\d_]+")
@@ -41,10 +41,10 @@ def is_over(rest: str, day: ComingDays) -> bool:
     """Tell whether a day is told of as over, by the verbs of its clause; `rest` has no words of days."""
     if day.sure or _patterns()["toward"].search(rest[: day.start].rstrip()):
         return False
-    start, end = around(_CLAUSE, rest, day)
+    start, end = around(CLAUSE, rest, day)
     clause = rest[start:end]
     if len(_WORD.findall(clause)) <= _FEWEST_WORDS and rest[end : end + 1] in {",", "，"}:
-        following = _CLAUSE.search(rest, end + 1)
+        following = CLAUSE.search(rest, end + 1)
         clause = rest[start : following.start() if following else len(rest)]
     return speaks_of_past(clause)
 

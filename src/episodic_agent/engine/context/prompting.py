@@ -6,6 +6,7 @@ Everything is read in the caller's transaction; `core/context/telling.py` choose
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import cache
 from itertools import chain, islice
 from typing import Final
@@ -34,7 +35,14 @@ from episodic_agent.engine.chains.ancestry import parents_above
 from episodic_agent.engine.context.addressing import not_meant_here
 from episodic_agent.engine.context.correcting import with_corrections
 from episodic_agent.engine.context.declaring import came_to, decided
-from episodic_agent.engine.context.gathering import Situation, as_lived, gathered, link_worth
+from episodic_agent.engine.context.gathering import (
+    NEWEST,
+    OF_EACH,
+    Situation,
+    as_lived,
+    gathered,
+    link_worth,
+)
 from episodic_agent.engine.context.passing import not_over
 from episodic_agent.engine.context.speakers import are_named, replier
 from episodic_agent.engine.deps import Deps
@@ -74,6 +82,8 @@ _HERE: Final = 3.0
 _STEP: Final = 0.5
 _LEAST_HERE: Final = -3.0
 _AROUND: Final = 3  # tokens of a line beside its text
+_SHORTEST_BREAK: Final = timedelta(minutes=5)  # which is told of at all,
+_LONGEST_BREAK: Final = timedelta(weeks=3)  # and of what nobody linked: no life with labels has a longer one
 _ASKED: Final = 40  # texts the language of the frame is read from
 
 
@@ -121,30 +131,49 @@ def prompt(
     here = _named(here, named=are_named((*current.before, *stored.values())))
     if policy == RIVALS:
         facts = _bearing(facts, earlier)
-    session = _session(tx, deps, current, visibility, [item.text for item in here])
+    frame = frame_for(current.text, _asked(tx, current, earlier, visibility), deps.language)
+    session = _session(tx, deps, current, visibility, [item.text for item in here], frame)
     earlier = _not_replaced(tx, current, earlier, stored, beside=policy == RIVALS)
     if policy == RIVALS:
         facts, earlier = with_corrections(tx, deps, facts, earlier, stored)
-        frame = _frame(current, deps.language)
         for line, spoken in decided(tx, current, earlier, session, apart, visibility=visibility, frame=frame):
             earlier.append(line)
             proofs.append(spoken)
     skills = _skills(tx, deps, current, visibility)
     lines = [*facts, *skills, *session, *here, *earlier]
-    asked = [item.text for item in current.before if not is_reply(item)]
-    asked += [item.text for item in sorted(earlier, key=lambda item: -item.worth) if not item.reply][:_ASKED]
     context = tell(
         current.text,
         lines,
         max_tokens=max_tokens,
-        continued=None if explicit or _asks_days_alone(current) else _continued(current, near, called),
-        asked=asked,
-        language=deps.language,
+        continued=None
+        if explicit or _asks_days_alone(current)
+        else _continued(current, near, called, policy),
+        frame=frame,
         policy=policy,
         place_of=_places(tx, current.thread),
     )
     observations = [*stored.values(), *current.before, *proofs]
     return _sourced(tx, context, observations)
+
+
+def _asked(
+    tx: Transaction, now: Situation, earlier: Sequence[QuotedText], visibility: Visibility
+) -> list[str]:
+    """Return what the user said, for the language they speak: here and earlier, else in the latest threads.
+
+    Where they said nothing yet, what they were told stands for it.
+    """
+    asked = [item.text for item in now.before if not is_reply(item)]
+    asked += [item.text for item in sorted(earlier, key=lambda item: -item.worth) if not item.reply][:_ASKED]
+    if asked:
+        return asked
+    read: list[Observation] = []
+    for thread in tx.threads.list(begun=now.at, limit=NEWEST):
+        if not now.others.hold_thread(tx, thread.id):
+            number, end = tx.threads.number(thread.id), tx.threads.frame(thread.id).next_seq
+            last = tx.observations.read(thread.id, max(0, end - OF_EACH), end - 1) if end else ()
+            read += [item for item in visibility.visible(number, last) if item.at <= now.at]
+    return [item.text for item in read if not is_reply(item)] or [item.text for item in read]
 
 
 def _places(tx: Transaction, current: Thread | None) -> Callable[[UUID], str]:
@@ -249,11 +278,13 @@ def _asks_days_alone(now: Situation) -> bool:
 
 
 def _continued(
-    now: Situation, near: Sequence[NearThread], called: Callable[[Thread], str]
+    now: Situation, near: Sequence[NearThread], called: Callable[[Thread], str], policy: str
 ) -> Continued | None:
     """Return the most recent linked thread that ended before this one began.
 
-    Only as this one begins: after a first exchange it is its own words that a message goes on with.
+    Only as this one begins: after a first exchange it is its own words that a message goes on with. What
+    ended a moment ago is no break yet, and after weeks a word in common says too little, unless a hand or
+    the user linked them.
     """
     if any(is_reply(item) for item in now.sitting):
         return None
@@ -264,6 +295,10 @@ def _continued(
     if not ended:
         return None
     last = max(ended, key=lambda item: (item.thread.last_activity_at, item.thread.id))
+    gap = began - last.thread.last_activity_at
+    guessed = last.basis is Basis.CONTINUITY
+    if policy == RIVALS and (gap < _SHORTEST_BREAK or (guessed and gap > _LONGEST_BREAK)):
+        return None
     title, at = called(last.thread), last.thread.last_activity_at
     return Continued(last.thread.id, 0, at, began, last.uncertain, title) if title.strip() else None
 
@@ -335,7 +370,12 @@ def _shown_turn(tx: Transaction, skill: UUID, now: Situation, visibility: Visibi
 
 
 def _session(
-    tx: Transaction, deps: Deps, now: Situation, visibility: Visibility, here: Sequence[str]
+    tx: Transaction,
+    deps: Deps,
+    now: Situation,
+    visibility: Visibility,
+    here: Sequence[str],
+    frame: ContextPhrases,
 ) -> list[QuotedText]:
     """Return what the session before this one came to: its summary, outcome and decisions.
 
@@ -365,7 +405,11 @@ def _session(
         and _goes_before(tx, one, section, session)
         and not visibility.why_episode(one)
     ]
-    return [quote for one in shown for quote in _session_quote(tx, deps, now, visibility.worded(one), here)]
+    return [
+        quote
+        for one in shown
+        for quote in _session_quote(tx, visibility.worded(one), deps.language, here, frame)
+    ]
 
 
 def _goes_before(tx: Transaction, parent: Episode, section: Section, session: SessionFacts | None) -> bool:
@@ -381,9 +425,9 @@ def _goes_before(tx: Transaction, parent: Episode, section: Section, session: Se
 
 
 def _session_quote(
-    tx: Transaction, deps: Deps, now: Situation, episode: Episode, here: Sequence[str]
+    tx: Transaction, episode: Episode, language: str | None, here: Sequence[str], frame: ContextPhrases
 ) -> list[QuotedText]:
-    summary = _came_to(tx, episode, now, deps.language, here)
+    summary = _came_to(tx, episode, language, here, frame)
     if not summary:
         return []
     first, last = episode.first_seq, max(episode.first_seq, episode.last_seq)
@@ -395,7 +439,7 @@ def _session_quote(
 
 
 def _came_to(
-    tx: Transaction, episode: Episode, now: Situation, language: str | None, here: Sequence[str]
+    tx: Transaction, episode: Episode, language: str | None, here: Sequence[str], frame: ContextPhrases
 ) -> str:
     metadata = declared(tx, episode)
     encoded = read_metadata(episode.metadata)
@@ -407,13 +451,8 @@ def _came_to(
         if rest or not episode.summary
         else ""
     )
-    ending = came_to(_frame(now, language), outcome, metadata.key_decisions or encoded.key_decisions)
+    ending = came_to(frame, outcome, metadata.key_decisions or encoded.key_decisions)
     return " ".join(part for part in (title, rest, ending) if part)
-
-
-def _frame(now: Situation, language: str | None) -> ContextPhrases:
-    """Return the words around a context, in the language of the talk."""
-    return frame_for(now.text, [item.text for item in now.before if not is_reply(item)], language)
 
 
 def _known(
@@ -465,7 +504,7 @@ def _known(
                 as_lived(proof, fact.valid_at),
                 worth,
                 quotation=is_quotation(fact),
-                wish=standing_line and fact.id in wishes,
+                wish=standing_line and (fact.id in wishes or fact.pinned),
             )
         )
     return quotes, used

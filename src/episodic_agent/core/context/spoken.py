@@ -1,0 +1,144 @@
+"""Which language a user speaks, by a short message, and where that leaves a doubt by their earlier talk.
+
+A question of four words has two function words, and neighbours share them: "quando" is Portuguese and
+Italian. So words, letters and signs that are one language's own count beside them
+(`data/language/own_words.toml`). Between languages that stay close the one decides in which most of the
+user's earlier messages are.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from typing import Final
+
+from episodic_agent.core.episodes.languages import guess_language
+from episodic_agent.core.language import fold, script, words
+from episodic_agent.core.language.stopwords import stop_words
+from episodic_agent.data import listed_words, texts
+
+_OWN: Final = "language/own_words"
+_FUNCTION: Final = 2.0  # what a function word adds, shared between the languages that have it,
+_SPECIAL: Final = 3.0  # and a listed word, or a letter
+_CERTAIN: Final = 9.0  # a sign
+_ELISION: Final = 1.0
+_OUTSPOKEN: Final = 1.5  # and English, beside what it adds, that a function word is its alone
+_FEWEST: Final = 2  # words that speak for a language which is believed; one that is its own counts as two
+_CLOSE: Final = 1.0  # below the best by no more, the talk decides,
+_CLOSE_ENGLISH: Final = 2.2  # or English, whose words stand in any talk,
+_ENGLISH: Final = 0.9  # where there is so much of it
+_LONG: Final = 5  # letters of a function word that is no English word by chance, as "hat" and "war" are
+_LONGEST: Final = 400  # characters that are read of a text
+_NO_WORDS: Final = re.compile(
+    r"\x1b\].*?(?:\x07|\x1b\\)|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|</?[a-zA-Z][^<>]*>|\b[a-zA-Z]+://[^\s\])>]+"
+)
+_PLAIN: Final = re.compile(r"[^\W\d_]+")
+_ELIDED: Final = re.compile(r"(?<!\w)([^\W\d_]+)['’](?=\w)")
+
+
+@dataclass(slots=True)
+class _LanguageSigns:
+    """What speaks for each language: how much, and how many words it counts as."""
+
+    sums: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def add(self, languages: Sequence[str], sharing: int, worth: float, counts: int) -> None:
+        """Add a sign that some languages have, of all those that share it."""
+        for language in languages:
+            self.sums[language] += worth / sharing  # type: ignore[assignment]
+            self.counts[language] += counts
+
+
+def spoken_language(message: str, asked: Sequence[str] = ()) -> str:
+    """Return the ISO 639-1 code of the language a user speaks, "" where nothing tells.
+
+    It is that of the message, or of the likely ones that which most of `asked` is in, their earlier messages.
+
+    >>> [spoken_language(text) for text in ("¿Cuándo llega?", "Quando chega?", "Lisbon", "Wann kommt er an?")]
+    ['es', 'pt', '', 'de']
+    >>> spoken_language("Quando?", ["Il mio ordine è arrivato senza le viti"])
+    'it'
+    """
+    likely = likely_languages(message)
+    if len(likely) == 1:
+        return likely[0]
+    talk = Counter(read[0] for text in asked if len(read := likely_languages(text)) == 1)
+    spoken = [language for language, _ in talk.most_common() if language in likely or not likely]
+    if spoken:
+        return spoken[0]
+    return "en" if "en" in likely else next(iter(likely), "")
+
+
+@lru_cache(maxsize=4_096)  # the same talk is read again with each message
+def likely_languages(text: str) -> tuple[str, ...]:
+    """Return the languages a text may be in, the likeliest first; none where too little tells.
+
+    >>> likely_languages("que le debo a Nuria")[0], likely_languages("brief an herrn drews wegen lotte")
+    ('es', ('de', 'en'))
+    >>> likely_languages("word word word")
+    ()
+    """
+    plain = _NO_WORDS.sub(" ", text[:_LONGEST])
+    written = script(plain)
+    if written != "latin":
+        guessed = guess_language(plain)
+        return (guessed,) if guessed else ()
+    signs = _signs(plain)
+    order = sorted(signs.sums, key=lambda language: (-signs.sums[language], language))
+    if not order or signs.counts[order[0]] < _FEWEST:
+        return ()
+    best = signs.sums[order[0]]
+    return tuple(
+        language
+        for language in order
+        if best - signs.sums[language] <= _CLOSE
+        or (language == "en" and signs.sums["en"] >= _ENGLISH and best - signs.sums["en"] <= _CLOSE_ENGLISH)
+    )
+
+
+def _signs(text: str) -> _LanguageSigns:
+    """Return what speaks for each language in a text of Latin letters."""
+    signs = _LanguageSigns()
+    read = [word for word in dict.fromkeys(words(text)) if len(word) > 1 and word not in _listed("neutral")]
+    function = {word: [name for name in _names() if word in stop_words()[name]] for word in read}
+    # beside English, a word that is another language's own is a name or a quotation: "the heute show"
+    english = any(having == ["en"] for having in function.values())
+    if english:
+        signs.add(["en"], 1, _OUTSPOKEN, 0)
+    for word in read:
+        own = [name for name in _listed("words").get(word, ()) if not english or name == "en"]
+        sharing = {*own, *function[word]}
+        signs.add(own, len(sharing), _FUNCTION if own == ["en"] else _SPECIAL, 2 if len(sharing) == 1 else 1)
+        others = [name for name in function[word] if name not in own]
+        alone = sharing == {"en"} or (len(sharing) == 1 and len(word) >= _LONG)
+        signs.add(others, len(sharing), _FUNCTION, 2 if alone else 1)
+    for mark, having in _listed("marks").items():
+        if mark in text:
+            signs.add(having, len(having), _CERTAIN, _FEWEST)
+    if english:
+        return signs
+    for word in dict.fromkeys(_PLAIN.findall(text)):
+        for letter in dict.fromkeys(word if word[0].islower() and fold(word) not in _listed("words") else ""):
+            having = _listed("letters").get(letter, ())
+            signs.add(having, len(having), _SPECIAL, 2 if len(having) == 1 else 1)
+    for elided in dict.fromkeys(match.lower() for match in _ELIDED.findall(text)):
+        having = _listed("elided").get(elided, ())
+        signs.add(having, len(having), _ELISION, 1)
+    return signs
+
+
+@cache
+def _names() -> tuple[str, ...]:
+    return tuple(texts(f"{_OWN}.words"))
+
+
+@cache
+def _listed(kind: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the languages that have each entry of a kind of list."""
+    languages: dict[str, tuple[str, ...]] = {}
+    for name in texts(f"{_OWN}.{kind}"):
+        for entry in listed_words(f"{_OWN}.{kind}.{name}"):
+            languages[entry] = (*languages.get(entry, ()), name)
+    return languages
