@@ -9,7 +9,8 @@ is of the policy online, along its own. Each set weighs the same, whatever its s
 glued dialogues are made of threads of one fold only. `--leave-out` also trains without each set and judges
 it there, and without groups of sets and judges dialogues glued from them: what to expect of a new kind of
 talk. The networks called broad learn from the lives too (weeks of one person's talk, labelled by topic), from
-crowds glued of a channel's conversations, and from events told in Chinese; each life is judged without it.
+crowds glued of a channel's conversations, from events told in Chinese, and from talk of many kinds in ten
+languages that was written for that (`boundary/talks_*.jsonl`); each life is judged without it.
 `--broad` trains only those. "Whole" rows are of the pass over threads known to their end, "single topics" of
 threads that need no cut. What silence adds is learnt last, from lives and from REALTALK, whose labels are
 sessions; `--clock` learns only that, which takes seconds. `--vectors` is a folder where the units' vectors
@@ -38,6 +39,7 @@ from boundary.data import (
     load_conversations,
     load_events,
     load_lives,
+    load_talks,
     untimed,
 )
 from boundary.material import Style, alone, crowds, glue
@@ -64,10 +66,10 @@ JUDGED_IN_FOLDS = (
 )  # fmt: skip
 JUDGED_LEFT_OUT = (2, 0, WHOLE)
 GLUED, VARIED, TESTED = 900, 1200, 160
-CROWDS, EVENTS = 700, 250
+CROWDS, EVENTS, TALKS = 700, 250, 200
 ALONE = 120  # threads of one topic, of each set
 BAGS = 3  # networks averaged
-BROADLY = 4  # times as many rows as the others learn from
+BROADLY = 6  # times as many rows as the others learn from
 GROUPS = {
     "superdialseg+beam": ("superdialseg", "beam"),
     "tiage+topiocqa": ("tiage", "topiocqa"),
@@ -113,7 +115,10 @@ def gather(data: Path, vectors: Path) -> Material:
     lives = load_lives(data, vectors)
     events = glue(load_events(data, vectors), EVENTS, 6, Style(varied=True, neat=1.0))
     events = [replace(t, source="events", name=f"events/{n}") for n, t in enumerate(events)]
-    wider = [*crowds(load_conversations(data, vectors), CROWDS, 5), *events]
+    talks = load_talks(vectors)
+    mixed = glue(talks, TALKS, 7, Style(longest=30, varied=True))
+    mixed = [replace(t, source="talks glued", name=f"talks glued/{n}") for n, t in enumerate(mixed)]
+    wider = [*crowds(load_conversations(data, vectors), CROWDS, 5), *events, *talks, *mixed]
     return Material(threads | {"glue": mixture}, [*learnt, *mixture, *varied], glued, lives, wider)
 
 
@@ -281,9 +286,7 @@ def write_weights(model: BoundaryModel, folder: Path = DATA) -> None:
     """Write the archive that the policy reads: the clock's weights, and each network in float16."""
     arrays = {"time": np.array(model.time)}
     arrays |= {name: encode(network) for name, network in sorted(model.networks.items())}
-    made_from = (
-        f"labelled dialogues ({', '.join(SETS)}, BEAM), dialogues glued of them; lives; IRC, MemDaily (broad)"
-    )
+    made_from = f"dialogues ({', '.join(SETS)}, BEAM), also glued; lives, IRC, MemDaily, tools/boundary"
     what = "networks of the conversation policy `default` by kind and delay, and the weights of its clock"
     ship_arrays("boundary/default.npz", arrays, Origin("tools/train_boundary.py", made_from, what), folder)
 

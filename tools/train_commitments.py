@@ -48,7 +48,7 @@ PARTS = 5
 PAIR = 2  # lines that stand side by side are often alike: they are left out together
 WORDS, TRUST, LEAST = 1.0, 3.0, 2  # of the judges: words weigh as much as vectors
 OTHERS = 2.0  # what lines of every day weigh together, beside the labelled ones
-MOST_SPOKEN = 2_500
+MOST_SPOKEN, MOST_ASKED = 2_500, 600
 RIDGE = 0.5
 
 
@@ -99,9 +99,10 @@ def everyday(data: Path, embedder: Embedder) -> list[list[Row]]:
         for line in path.read_text(encoding="utf-8").splitlines()
     ]
     lists = [spoken[:: len(spoken) // MOST_SPOKEN]]
-    for name in ("beam100k", "lifebench"):
+    for name in ("beam100k", "lifebench", "memdaily"):
         with gzip.open(data / f"ret_{name}.jsonl.gz", "rt") as file:
-            lists.append([one["question"] for line in file for one in json.loads(line)["questions"]])
+            asked = [one["question"] for line in file for one in json.loads(line)["questions"]]
+        lists.append(asked[:: max(1, len(asked) // MOST_ASKED)])
     return [
         rows_of([(text, False, None) for text in dict.fromkeys(some) if len(text) <= LONGEST], embedder)
         for some in lists
@@ -185,7 +186,7 @@ def main() -> None:
         arrays = Lines(labelled(pattern, embedder), beside).train(pattern, bar)
         if not options.only_measure:
             made_from = f"tools/facts ({pattern})" + (
-                ", talk, questions of BEAM and LifeBench" if beside else ""
+                ", talk, questions of BEAM, LifeBench, MemDaily" if beside else ""
             )
             ship_arrays(file, arrays, Origin("tools/train_commitments.py", made_from, what))
     arrays = train_choice(embedder)

@@ -187,6 +187,23 @@ def _sittings(life: dict, table: np.ndarray) -> list[Thread]:
     ]
 
 
+def load_talks(vectors: Path) -> list[Thread]:
+    """Read talk of many kinds that was written to learn from (`tools/boundary/talks_*.jsonl`)."""
+    threads = []
+    for file in sorted(Path(__file__).parent.glob("talks_*.jsonl")):
+        talks = [json.loads(text) for text in file.read_text(encoding="utf-8").splitlines()]
+        table = _embedded([text for talk in talks for _, text, _ in talk["turns"]], vectors, file.stem)
+        place = 0
+        for talk in talks:
+            turns = talk["turns"]
+            rows = zip(turns, table[place : place + len(turns)].astype(np.float32), strict=True)
+            lines = [Line(speaker, text, None, vector) for (speaker, text, _), vector in rows]
+            name, starts = f"talks/{talk['id']}", [0, *(start for _, _, start in turns[1:])]
+            threads.append(Thread("talks", name, fold_of(name), lines, starts, frozenset({"talks"})))
+            place += len(turns)
+    return threads
+
+
 def untimed(thread: Thread) -> Thread:
     return replace(thread, lines=[line._replace(at=None) for line in thread.lines])
 

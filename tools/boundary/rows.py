@@ -24,9 +24,10 @@ from episodic_agent.core.boundary.conversation.model import (
 from episodic_agent.core.boundary.machine import run
 
 UNTIMED = (0.0,) * len(KNOTS)
-# Others weigh 1. REALTALK is four chats; lives, crowds and events are less varied than they are many.
+# Others weigh 1. REALTALK is four chats; lives, crowds, events and talks are less varied than they are many.
 SHARE = {
-    "realtalk": 0.4, "glue": 0.7, "varied": 0.6, "life": 0.6, "crowd": 0.4, "events": 0.2,
+    "realtalk": 0.4, "glue": 0.7, "varied": 0.6, "life": 0.6, "crowd": 0.4, "events": 0.2, "talks": 0.5,
+    "talks glued": 0.25,
 }  # fmt: skip
 
 

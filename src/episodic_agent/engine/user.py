@@ -195,9 +195,10 @@ class UserMemory:
         Takes a string, a chat message (`{"role", "content", "timestamp"?, "name"?, "id"?}`), a step, or an
         iterable of them. Without `thread` each joins the thread its channel and its time lead to (see
         docs/threads.md). An id is unique within `source`, else the thread that is named, else the channel:
-        repeated there it adds nothing; with another text it is IdTaken. A time without a zone is UTC. What has
-        no time was said now; with `"at_source": "assumed"` in it, and where others of the call are over an
-        hour from now, nobody knows when. What has a `ttl` (seconds, or "30d") is hidden and erased so long after its time, or at `expires_at`; items may say so themselves.
+        repeated there it adds nothing; with another text it is IdTaken. A time without a zone is UTC. What
+        has no time was said now; with `"at_source": "assumed"` in it, and where others of the call are over
+        an hour from now, nobody knows when. What has a `ttl` (seconds, or "30d") is hidden and erased so
+        long after its time, or at `expires_at`; items may say so themselves.
         With an `idempotency_key` a batch that comes again, from any process, adds nothing: items without an
         id get one made from the key. Another batch with the key within a day is IdTaken.
         Of over 7,000 characters the rest is embedded in the background; `flush` waits for it.
@@ -211,8 +212,7 @@ class UserMemory:
         source, id = name_or_none("source", source), name_or_none("id", id)
         self._check_kept(thread, channel, source)
         about = {"timestamp": timestamp, "id": id, "ttl": ttl, "expires_at": expires_at}
-        largest, batch = self._deps.limits.message, listed(items)
-        key = None
+        largest, batch, key = self._deps.limits.message, listed(items), None
         if idempotency_key is not None:
             batch = list(batch)
             about_all = {**about, "thread": thread, "channel": channel, "source": source, "role": role}

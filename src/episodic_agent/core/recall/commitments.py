@@ -24,7 +24,7 @@ from episodic_agent.schemas import Vector
 TAKING: Final = "recall/commitments.npz"
 ASKING: Final = "recall/commitments_asked.npz"
 CHOOSING: Final = "recall/commitments_chosen.npz"
-ASKED: Final = 0.35  # from which a question asks for commitments
+ASKED: Final = 0.45  # from which a question asks for commitments
 LONGEST: Final = 400  # characters of such a question
 _PARTS: Final = 12  # of a long message that are judged, its last
 _FAR: Final = 4.0  # log-odds beyond which a judge is not believed
