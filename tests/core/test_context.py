@@ -504,3 +504,19 @@ def test_words_keep_their_brackets_and_cannot_pass_for_an_answer() -> None:
         "",
         "Current question: why (again)?",
     ]
+
+
+def test_a_young_memory_tells_what_a_full_one_leaves_out() -> None:
+    def spoken(text: str, seq: int, worth: float) -> QuotedText:
+        return QuotedText(Block.BEFORE, LineKind.RECALLED, text, PART, None, seq, seq, TEN, worth)
+
+    lines = [
+        spoken("the basket costs 34.90", 1, 2.0),
+        spoken("he is in hospital, call Carmen", 2, -2.5),
+        spoken("nice weather today", 3, -6.0),
+    ]
+    young = tell("we call about the basket", lines, max_tokens=800).text
+    assert "call Carmen" in young
+    assert "weather" not in young
+    full = [*lines, *(spoken(f"visit number {n}", n, -8.0) for n in range(10, 60))]
+    assert "weather" not in tell("we call about the basket", full, max_tokens=800).text

@@ -49,6 +49,7 @@ DROP: Final = 3.2  # log-odds below the best, at a budget of 800
 WIDER: Final = 3.2  # more of it, for each e-fold of the budget
 BAR: Final = -5.35  # log-odds, at a budget of 800 (`context-2027-02`)
 LOWER: Final = 3.0  # of it, for each e-fold of the budget: who gives more room minds a line less than a miss
+YOUNG: Final = 2.3  # log-odds more below the best in a young memory: there is room for all that may be meant
 _FULL: Final = 30  # candidates of a full memory
 _BASE: Final = 800
 LEAST: Final = -9.0  # log-odds below which nothing bears on the message
@@ -161,7 +162,7 @@ def _least_worth(recalled: Sequence[float], budget: int, policy: str) -> float:
         return relative
     absolute = bar(len(recalled), budget)
     # of a young memory everything is above the bar: what is far below the best is not meant
-    return max(absolute, relative) if len(recalled) < _FULL else absolute
+    return max(absolute, LEAST, relative - YOUNG) if len(recalled) < _FULL else absolute
 
 
 def tell(

@@ -29,7 +29,6 @@ from episodic_agent.core.context.relevance import (
 from episodic_agent.core.context.telling import Block, QuotedText, Spot
 from episodic_agent.core.echo import is_echo, own_words
 from episodic_agent.core.episodes.languages import content_terms
-from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.facts.stating import STATEMENTS, lasting
 from episodic_agent.core.language import tokens
 from episodic_agent.core.language.pastdays import asked_time
@@ -41,7 +40,7 @@ from episodic_agent.core.recall.order import Order, order_of, without_order
 from episodic_agent.core.recall.query import Query
 from episodic_agent.core.threads import is_reply
 from episodic_agent.engine.context.ordering import in_order
-from episodic_agent.engine.context.speakers import are_named, replier, told_by
+from episodic_agent.engine.context.speakers import are_named, is_named_agent, replier, told_by
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.recall.commitments import CommitmentQuestion, commitments_asked
 from episodic_agent.engine.recall.concluding import conclusions
@@ -423,7 +422,7 @@ def link_worth(*, chosen: bool, uncertain: bool) -> float:
 
 def states(observations: Sequence[Observation]) -> Floats:
     """Return how likely each of some messages states what lasts, in [0, 1], by words alone."""
-    return np.array([lasting(role_of(item), item.text, most=STATEMENTS) for item in observations])
+    return np.array([lasting(item.actor, item.text, most=STATEMENTS) for item in observations])
 
 
 class _Legs:
@@ -626,7 +625,8 @@ def _seen(
     moments = np.array([item.at.timestamp() for item in texts])
     ends = np.full(int(sitting[-1]) + 1, -np.inf)
     np.maximum.at(ends, sitting, moments)
-    replies = [is_reply(item) for item in texts]
+    # what somebody at a desk says binds as what people say does: the judges know nameless assistants alone
+    replies = [is_reply(item) and not is_named_agent(item) for item in texts]
     speaker = _speaker(now, texts)
     words = [set(tokens(item.text, legs.language)) for item in texts]
     held, together = _held(set(legs.terms), words, sitting)

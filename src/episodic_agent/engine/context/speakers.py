@@ -23,7 +23,7 @@ def are_named(observations: Iterable[Observation]) -> bool:
     """
     people = set()
     for observation in observations:
-        if _is_named_agent(observation):
+        if is_named_agent(observation):
             return True
         if not is_reply(observation):
             people.add(observation.actor)
@@ -47,10 +47,11 @@ def replier(observation: Observation) -> str:
         return observation.actor or AGENT  # as every other list calls it
     if observation.kind is Kind.TOOL:
         return TOOL
-    return observation.actor if _is_named_agent(observation) else ASSISTANT
+    return observation.actor if is_named_agent(observation) else ASSISTANT
 
 
-def _is_named_agent(observation: Observation) -> bool:
+def is_named_agent(observation: Observation) -> bool:
+    """Tell whether somebody speaks for the agent under a name of their own, as people at a desk do."""
     is_message = observation.kind is Kind.MESSAGE
     return is_message and is_reply(observation) and observation.actor.casefold() not in AGENTS
 
