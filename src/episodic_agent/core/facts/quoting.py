@@ -155,6 +155,7 @@ def quotations(statements: Sequence[Statement], meaning: Meaning | None = None) 
     `meaning` embeds texts with `stating.EMBEDDER`; without it words alone decide. Assistants and devices say
     nothing about people.
 
+    >>> from datetime import datetime
     >>> from uuid import UUID
     >>> at = datetime.fromisoformat("2026-03-02T09:00:00+00:00")
     >>> told = Statement("I'm allergic to walnuts and I live in Bonn.", at, "Tom", UUID(int=1))

@@ -99,8 +99,9 @@ def towards_commitments() -> Vector:
 def people_asked(question: str, actors: Iterable[str], owner: str) -> AskedPeople:
     """Return who is asked of: whoever is named first, be it by "I", and the others.
 
-    >>> people_asked("what did I promise Lena?", ["Ana", "Lena"], "Ana")
-    AskedPeople(whose=frozenset({'ana'}), others=frozenset({'lena'}))
+    >>> asked = people_asked("what did I promise Lena?", ["Ana", "Lena"], "Ana")
+    >>> sorted(asked.whose), sorted(asked.others)
+    (['ana', 'human', 'user'], ['lena'])
     >>> people_asked("did Lena promise me anything?", ["Ana", "Lena"], "Ana").whose
     frozenset({'lena'})
     """

@@ -308,8 +308,8 @@ def _addressed(text: str, actors: tuple[str, ...]) -> tuple[str, set[str]]:
 def people_named(text: str, actors: Iterable[str]) -> list[tuple[int, str]]:
     """Return the actors that a text names, each with where it does first.
 
-    >>> people_named("Did Bo call Ana?", ["Ana", "Bo Olsen"])
-    [(4, 'Bo Olsen'), (9, 'Ana')]
+    >>> people_named("Did Jonas call Ana?", ["Ana", "Jonas Olsen"])
+    [(4, 'Jonas Olsen'), (15, 'Ana')]
     """
     spaced, unspaced = _names(tuple(dict.fromkeys(actors)))
     forms = [form for word in set(words(text)) for form in spaced.get(word, {}).values()]
