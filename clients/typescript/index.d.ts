@@ -1132,9 +1132,9 @@ export interface UserMemoryChains {
 
 export interface UserMemoryEpisodes {
   /** Return episodes in chronological order, open frames included; the last `limit` of them */
-  list(asked?: { thread?: string | null; channel?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string | null; project?: string | null; only?: string[] | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<EpisodeCardPage>;
+  list(asked?: { thread?: string | null; channel?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string[] | null; project?: string | null; only?: string[] | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<EpisodeCardPage>;
   /** Return episodes (of a thread) by end of event time, newest first, open frames included */
-  recent(asked?: { days?: number | null; thread?: string | null; where?: string | null; suppressed?: boolean; project?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<EpisodeCardPage>;
+  recent(asked?: { days?: number | null; thread?: string | null; where?: string[] | null; suppressed?: boolean; project?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<EpisodeCardPage>;
   /** Return what is pinned, by thread and place in it */
   pinned(asked?: { /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<MarkedPage>;
   /** Return what is suppressed, with reason and time: words first, then by thread and place in it */

@@ -159,6 +159,9 @@ def test_filters_narrow_as_keywords_and_as_a_value(door: Any) -> None:
             "My sister Hannah is a nurse."
         }
     assert len(ana.episodes.list(since=NOW - timedelta(days=2))) == 1
+    until, since = (f"{name}={NOW - timedelta(days=n):%Y-%m-%d}" for name, n in (("until", 3), ("since", 30)))
+    every, older = (len(ana.episodes.list(where=where)) for where in (since, [until, since]))
+    assert every - older == 1  # each condition holds, not the last alone
     with pytest.raises(TypeError):
         ana.search("x", colour="red")
     with pytest.raises(InvalidInput):

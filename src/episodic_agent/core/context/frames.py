@@ -3,9 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
-from episodic_agent.core.context.spoken import spoken_language
 from episodic_agent.data import tables
+from episodic_agent.lazily import module
+
+if TYPE_CHECKING:
+    from episodic_agent.core.context import spoken
+else:
+    spoken = module("episodic_agent.core.context.spoken")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,5 +68,5 @@ def frame_for(message: str, asked: Sequence[str] = (), language: str | None = No
     ('Current question: ', 'Current question: ')
     """
     if language is None:
-        language = spoken_language(message, asked) or "en"
+        language = spoken.spoken_language(message, asked) or "en"
     return frames().get(language, frames()["en"])

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from episodic_agent.core.threads import Channels, as_record
 from episodic_agent.core.threads.channels import channel_name, check_timeout
@@ -13,7 +14,6 @@ from episodic_agent.engine.arguments import (
     counted,
 )
 from episodic_agent.engine.episodes.listing import newest_summary, titled
-from episodic_agent.engine.recall.walls import check_thread, thread_asked_for, within
 from episodic_agent.engine.scoped import RoomOf, Scoped, find_thread
 from episodic_agent.engine.sections.bounds import summary_of
 from episodic_agent.engine.threads.resolving import own_channels, view_of
@@ -21,9 +21,15 @@ from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput
+from episodic_agent.lazily import module
 from episodic_agent.protocols import OwnTimeout, Transaction
 from episodic_agent.schemas import Json, Reason, Thread
 from episodic_agent.showing import described
+
+if TYPE_CHECKING:
+    from episodic_agent.engine.recall import walls
+else:
+    walls = module("episodic_agent.engine.recall.walls")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +136,7 @@ class ThreadRoom(RoomOf):
         """
         most = None if limit is None else counted("limit", limit, 0)
         with self._at.read() as tx:
-            inside = within(tx, self._at.walls)
+            inside = walls.within(tx, self._at.walls) if self._at.walls else None
             if inside is None:
                 threads = tx.threads.list(limit=most)
             else:
@@ -149,8 +155,8 @@ class ThreadRoom(RoomOf):
     def _asked_for(self, tx: Transaction, name: str) -> Thread:
         if not self._at.walls:
             return find_thread(tx, name)
-        check_thread(tx, self._at.walls, name)
-        return tx.threads.list(ids=[thread_asked_for(tx, name, walled=True)])[0]  # no title leads there
+        walls.check_thread(tx, self._at.walls, name)
+        return tx.threads.list(ids=[walls.thread_asked_for(tx, name, walled=True)])[0]  # no title leads there
 
     def close(self, name: str) -> Thread:
         """Close a thread and its open frame; the next message without a thread begins another."""

@@ -178,8 +178,8 @@ def _parameters(
     sent = row.method in BODIES
     for name in (*row.narrow, *(one for one in ("only",) if one in fields)):
         fields[name] = (str | list[str] | None if sent and name in _LISTED else str | None, None)
-    if "only" in fields and not sent:  # behind the path once for each name: the last alone is another wall
-        fields["only"] = (list[str] | None, None)
+    for name in _LISTED if not sent else ():  # behind the path once for each: the last alone asks for more
+        fields |= {name: (list[str] | None, None)} if name in fields else {}
     if call.paged:
         fields["limit"] = (int, Field(DEFAULT_PAGE, ge=1, le=LARGEST_PAGE, description="Items of a page."))
         fields["cursor"] = (str | None, Field(None, description="`next` of the page before."))
