@@ -5,17 +5,16 @@
 
 The judges learn from `tools/facts/commitments_*.tsv` and `asked_commitments_*.tsv` ("+": it takes something
 on, it asks for that; "-": it does not), written by hands that had not seen the rules. What of it a question
-asks for is learnt from every other story of `tests/data/commitments.jsonl`; the others are for tests alone.
+asks for is learnt from every other story of `benchmarks/cases/commitments.jsonl`; the others are only judged.
 Printed: how each does on a fifth that it is not taught.
 """
 
 import argparse
 import gzip
 import json
-import tempfile
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,9 @@ from shipping import Origin, ship_arrays
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
+sys.path.append(str(HERE.parent))  # the stories are those of a benchmark
+
+from benchmarks.commitments import moment, play, read_stories
 from episodic_agent import Memory
 from episodic_agent.core.facts.stating import EMBEDDER
 from episodic_agent.core.recall.commitments import (
@@ -43,7 +45,6 @@ from episodic_agent.protocols import Embedder
 from episodic_agent.schemas import Scope
 from episodic_agent.wiring import load_settings, make_embedder
 
-STORIES = HERE.parent / "tests" / "data" / "commitments.jsonl"
 PARTS = 5
 PAIR = 2  # lines that stand side by side are often alike: they are left out together
 WORDS, TRUST, LEAST = 1.0, 3.0, 2  # of the judges: words weigh as much as vectors
@@ -109,41 +110,27 @@ def everyday(data: Path, embedder: Embedder) -> list[list[Row]]:
     ]
 
 
-def stories() -> list[dict[str, Any]]:
-    """Return the stories that teach: every other one."""
-    return [json.loads(line) for line in STORIES.read_text(encoding="utf-8").splitlines()][::2]
-
-
-def choices(story: dict[str, Any], embedder: Embedder) -> Iterator[tuple[list[float], bool, float]]:
+def choices(
+    story: Mapping[str, Any], embedder: Embedder
+) -> Iterator[tuple[NDArray[np.float64], bool, float]]:
     """Yield what each message that may take something on is chosen by, whether it answers, and its weight."""
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        Memory.open(Path(folder) / "m.db", embedder=embedder) as memory,
-    ):
-        user = memory.user(story["user"], new=True)
-        for said in story["messages"]:
-            message = {"role": said["who"], "content": said["text"], "timestamp": moment(said["time"])}
-            user.add([{**message, "id": said["id"]}], thread=said["thread"])
-        user.flush()
+    with Memory.open(":memory:", embedder=embedder) as memory:
+        play(memory, story)
         for question in story["questions"]:
             right = {*question["open"], *question["done"]}
             vector = embedder.embed([question["text"]])[0]
             asked = CommitmentQuestion(question["text"], vector, embedder.name, None)
             at = moment(question["time"])
             with memory._deps.store.begin(Scope(user_id=story["user"]), write=False) as tx:
-                read = read_undertakings(tx, asked, at, Visibility(tx, at))
-                names = {ref: item.external_id for ref, item in tx.observations.get([*read.some]).items()}
-            for ref, one in read.some.items():
-                yield features(read.people, read.terms, one), names[ref] in right, 1.0 / len(read.some)
-
-
-def moment(text: str) -> datetime:
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+                people, some = read_undertakings(tx, asked, at, Visibility(tx, at))
+                stored = tx.observations.get([*some])
+            for ref, row in zip(some, features(people, list(some.values())), strict=True):
+                yield row, stored[ref].external_id in right, 1.0 / len(some)
 
 
 def train_choice(embedder: Embedder) -> dict[str, NDArray[np.float32]]:
     """Return the weights of what is chosen, and print how it does on stories left out."""
-    rows = [(n, *row) for n, story in enumerate(stories()) for row in choices(story, embedder)]
+    rows = [(n, *row) for n, story in enumerate(read_stories("taught")) for row in choices(story, embedder)]
     of = np.array([n for n, *_ in rows])
     x, y = np.array([row for _, row, _, _ in rows]), np.array([right for _, _, right, _ in rows])
     w = np.array([weight for *_, weight in rows])
@@ -191,7 +178,11 @@ def main() -> None:
             ship_arrays(file, arrays, Origin("tools/train_commitments.py", made_from, what))
     arrays = train_choice(embedder)
     if not options.only_measure:
-        origin = Origin("tools/train_commitments.py", STORIES.name, "which commitments a question asks for")
+        origin = Origin(
+            "tools/train_commitments.py",
+            "benchmarks/cases (commitments)",
+            "which commitments a question asks for",
+        )
         ship_arrays(CHOOSING, arrays, origin)
 
 

@@ -1,5 +1,6 @@
 """A team whose memory holds a channel and a direct message, of which only the first may be told."""
 
+from builders.chats import Clock
 from episodic_agent import Memory, UserMemory
 
 OPEN = "music"
@@ -13,6 +14,17 @@ def team_of(memory: Memory) -> UserMemory:
     team.add("The cello teacher is called Odile", thread=OPEN)
     team.add(f"The cello teacher earns {SECRET} a month", thread="dm-lena")
     return team
+
+
+def moves_the_port(team: UserMemory, clock: Clock) -> None:
+    """Say which port a server has in one thread, and a day later in another that it has a new one."""
+    for thread, words in (
+        ("harbor", "the dev server is on port 5173"),
+        ("dm-lena", "the dev server is on port 8000 now"),
+    ):
+        clock.forward(days=1)
+        team.add(words, role="user", thread=thread, timestamp=clock.now)
+    team.flush()
 
 
 def told_of(text: object) -> tuple[bool, bool]:

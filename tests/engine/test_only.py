@@ -9,6 +9,7 @@ import pytest
 from builders.assistants import weather
 from builders.chats import Clock
 from builders.examples import share
+from builders.teams import moves_the_port
 from conftest import OpenMemory
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -162,13 +163,7 @@ def test_a_fact_is_told_as_it_was_said_where_it_may_be_told(team: UserMemory) ->
 def test_what_was_said_elsewhere_later_puts_no_end_to_a_fact_that_is_told(
     team: UserMemory, clock: Clock
 ) -> None:
-    for thread, words in (
-        ("harbor", "the dev server is on port 5173"),
-        ("dm-lena", "the dev server is on port 8000 now"),
-    ):
-        clock.forward(days=1)
-        team.add(words, role="user", thread=thread, timestamp=clock.now)
-    team.flush()
+    moves_the_port(team, clock)
     ends = []
     for only in (["harbor", "dm-lena"], ["harbor"]):
         recall = team.search(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from builders.chats import Clock
+from builders.teams import moves_the_port
 from engine.test_only import NOW, OPEN, QUESTION, context, places, team, told
 
 from episodic_agent import AsyncMemory, Filter, UserMemory
@@ -149,13 +150,7 @@ def test_listings_and_stories_leave_out_what_lies_outside(team: UserMemory, publ
 
 
 def test_a_listed_fact_is_told_as_it_was_said_inside(team: UserMemory, clock: Clock) -> None:
-    for thread, words in (
-        ("harbor", "the dev server is on port 5173"),
-        ("dm-lena", "the dev server is on port 8000 now"),
-    ):
-        clock.forward(days=1)
-        team.add(words, role="user", thread=thread, timestamp=clock.now)
-    team.flush()
+    moves_the_port(team, clock)
 
     def ports(only: list[str] | None) -> list[str]:
         listed = team.facts.list("which port has the dev server?", only=only)

@@ -43,15 +43,15 @@ class AskedPeople(NamedTuple):
 class Undertaking(NamedTuple):
     """A message that may take something on, beside a question.
 
-    `before` is what somebody else said just before it, "" for nothing; `likelihood` that of taking something
-    on; `cosine` and `held` (of the question's words, by rarity, of the best 1) are its own or of what stands
-    before it, `held_near` of the messages around it; `in_thread`: the question names its thread;
-    `others_near`: somebody else whom the question names speaks beside it.
+    `answers`: somebody else spoke just before it; `likelihood` is that of taking something on; `cosine` and
+    `held` (of the question's words, by rarity, of the best 1) are its own or of what it answers, `held_near`
+    of the messages around it; `in_thread`: the question names its thread; `others_near`: somebody else whom
+    the question names speaks beside it.
     """
 
     actor: str
     text: str
-    before: str
+    answers: bool
     likelihood: float
     cosine: float
     held: float
@@ -114,21 +114,22 @@ def people_asked(question: str, actors: Iterable[str], owner: str) -> AskedPeopl
     return AskedPeople(whose, frozenset().union(*(who for _, who in named[1:])) - whose)
 
 
-def answering(asked: AskedPeople, terms: int, some: Sequence[Undertaking]) -> NDArray[np.float64]:
-    """Return how likely each of some messages tells what a question for commitments asks for; in [0, 1].
-
-    `terms` is how many words of its own the question has beside the people it names.
-    """
+def answering(asked: AskedPeople, some: Sequence[Undertaking]) -> NDArray[np.float64]:
+    """Return how likely each of some messages tells what a question for commitments asks for; in [0, 1]."""
     if not some:
         return np.zeros(0)
     weights, base = _chosen()
-    rows = np.array([features(asked, terms, one) for one in some])
-    result: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-(rows @ weights + base)))
+    result: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-(features(asked, some) @ weights + base)))
     return result
 
 
-def features(asked: AskedPeople, terms: int, undertaking: Undertaking) -> list[float]:
-    """Return what a message is chosen by, as `FEATURES` names it."""
+def features(asked: AskedPeople, some: Sequence[Undertaking]) -> NDArray[np.float64]:
+    """Return what messages are chosen by, a row each, as `FEATURES` names it."""
+    wordless = not any(undertaking.held > 0 for undertaking in some)
+    return np.array([_features(asked, undertaking, wordless=wordless) for undertaking in some])
+
+
+def _features(asked: AskedPeople, undertaking: Undertaking, *, wordless: bool) -> list[float]:
     odds = np.log(max(undertaking.likelihood, 1e-6) / max(1.0 - undertaking.likelihood, 1e-6))
     speaker, text = fold(undertaking.actor), fold(undertaking.text)
     said_by = speaker in asked.whose
@@ -138,7 +139,7 @@ def features(asked: AskedPeople, terms: int, undertaking: Undertaking) -> list[f
         float(np.clip(odds, -_FAR, _FAR)),
         undertaking.cosine,
         undertaking.held,
-        float(terms == 0),
+        float(wordless),
         float(said_by),
         float(bool(asked.whose) and not said_by and is_person(undertaking.actor)),
         float(not asked.whose),

@@ -175,7 +175,9 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
 
 
 def _with_commitments(tx: Transaction, deps: Deps, now: Situation, visibility: Visibility) -> Situation:
-    asked = CommitmentQuestion(now.text, now.vector, deps.embedder_name, deps.language)
+    only = now.others.only
+    among = None if only is None else partial(refs_of_threads, tx, only)
+    asked = CommitmentQuestion(now.text, now.vector, deps.embedder_name, deps.language, among)
     shares = commitments_asked(tx, asked, now.at, visibility).shares
     refs = _of_before(tx, np.array([*shares], np.int64), now) if shares else ()
     return replace(now, taken_on={int(ref): shares[ref] for ref in refs})

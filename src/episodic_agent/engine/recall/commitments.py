@@ -1,12 +1,13 @@
-"""Find what somebody took on to do, for search and contexts alike, with what came of it.
+"""Find what somebody took on to do, for search and contexts alike.
 
 Messages that take something on lie in one direction of the judge's space: what lies farthest along it, alone
 and toward the question, is read beside what answers to the question's words. No index has to know of it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -28,8 +29,9 @@ from episodic_agent.core.recall.commitments import (
     takes_on,
     towards_commitments,
 )
+from episodic_agent.engine.threads.resolving import given_name
 from episodic_agent.engine.visibility.hidden import Visibility
-from episodic_agent.protocols import OBSERVATIONS, Refs, Transaction
+from episodic_agent.protocols import OBSERVATIONS, Refs, Scores, Transaction
 from episodic_agent.schemas import Observation, Vector
 
 PER_LEG: Final = 160  # messages each way of looking brings
@@ -46,28 +48,21 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class CommitmentQuestion:
-    """A question that may be for commitments, as it is embedded by `embedder` (`vector` None: by none)."""
+    """A question that may be for commitments, as it is embedded by `embedder` (`vector` None: by none).
+
+    Only among the messages that `among` gives is looked for what answers it, None: among all.
+    """
 
     text: str
     vector: Vector | None
     embedder: str
     language: str | None
+    among: Callable[[], Refs] | None = None
 
     @property
     def judged(self) -> Vector | None:
         """Return the vector that the judges know, or None."""
         return self.vector if self.embedder in KNOWN_EMBEDDERS else None
-
-
-class ReadUndertakings(NamedTuple):
-    """What may answer a question for commitments: whose they are, and messages by reference, rising.
-
-    `terms` is 1 where some of them hold a word of the question, else 0.
-    """
-
-    people: AskedPeople
-    terms: int
-    some: Mapping[int, Undertaking]
 
 
 class Commitments(NamedTuple):
@@ -92,38 +87,34 @@ def commitments_asked(
     """
     if not asks_for_commitments(asked.text, asked.judged):
         return NONE_ASKED
-    read = read_undertakings(tx, asked, now, visibility)
-    likely = answering(read.people, read.terms, list(read.some.values()))
+    people, some = read_undertakings(tx, asked, now, visibility)
+    likely = answering(people, list(some.values()))
     best = max(likely.max(initial=0.0), LEAST)
     shares: dict[int, float] = {}
-    for (ref, undertaking), share in zip(read.some.items(), (likely / best).tolist(), strict=True):
+    for (ref, undertaking), share in zip(some.items(), (likely / best).tolist(), strict=True):
         if share < NEAR_BEST:
             continue
         shares[ref] = max(shares.get(ref, 0.0), share)
-        if undertaking.before and len(words(undertaking.text)) <= FEW:
+        if undertaking.answers and len(words(undertaking.text)) <= FEW:
             shares[ref - 1] = max(shares.get(ref - 1, 0.0), _BEHIND * share)
     return Commitments(dict(sorted(shares.items())), float(likely.max(initial=0.0)))
 
 
 def read_undertakings(
     tx: Transaction, asked: CommitmentQuestion, now: datetime, visibility: Visibility
-) -> ReadUndertakings:
-    """Read the messages that may take on what a question asks for."""
+) -> tuple[AskedPeople, dict[int, Undertaking]]:
+    """Return whose commitments a question asks for, and the messages that may tell of them, rising."""
     actors = tx.observations.actors()
     people = people_asked(asked.text, actors, tx.scope.user_id)
     named = people.whose | people.others
     names = {term for actor in actors if fold(actor) in named for term in tokens(actor)}
     terms = content_terms(asked.text, asked.language)
-    weights = _weights(tx, [term for term in terms if term not in names])
-    refs = visibility.shown(_candidates(tx, asked, weights))
-    likely = _likely(tx, asked, _stored(tx, refs, now))
-    likely = {ref: share for ref, share in likely.items() if share >= LIKELY}
+    legs = _CommitmentLegs(tx, asked, [term for term in terms if term not in names])
+    likely = _likely(tx, asked, _stored(tx, visibility.shown(legs.candidates()), now))
     around = np.unique([ref + n for ref in likely for n in range(-NEAR, NEAR + 1)]).astype(np.int64)
-    seen = _TalkAround(
-        tx, asked, weights, people, _stored(tx, visibility.shown(around), now), frozenset(terms)
-    )
-    some = {ref: seen.undertaking(ref, share, now) for ref, share in likely.items()}
-    return ReadUndertakings(people, int(any(one.held > 0 for one in some.values())), some)
+    stored = _stored(tx, visibility.shown(around), now)
+    seen = _TalkAround(tx, legs, people, stored, frozenset(terms))
+    return people, {ref: seen.undertaking(ref, share, now) for ref, share in likely.items()}
 
 
 def _stored(tx: Transaction, refs: Refs, now: datetime) -> dict[int, Observation]:
@@ -134,38 +125,74 @@ def _stored(tx: Transaction, refs: Refs, now: datetime) -> dict[int, Observation
     }
 
 
-def _weights(tx: Transaction, terms: Sequence[str]) -> Mapping[str, float]:
-    statistics = tx.index.statistics(OBSERVATIONS, list(terms))
-    frequent = kept_terms(dict(statistics.frequencies), statistics.documents)
-    return {t: term_weight(t, n, statistics.documents) for t, n in frequent.items()}
+class _CommitmentLegs:
+    """The ways of looking: the question's words, its likeness, and where commitments lie."""
 
+    def __init__(self, tx: Transaction, asked: CommitmentQuestion, terms: Sequence[str]) -> None:
+        self._tx = tx
+        self._asked = asked
+        statistics = tx.index.statistics(OBSERVATIONS, list(terms))
+        frequent = kept_terms(dict(statistics.frequencies), statistics.documents)
+        self._weights = {t: term_weight(t, n, statistics.documents) for t, n in frequent.items()}
+        self._length = statistics.average_length
 
-def _candidates(tx: Transaction, asked: CommitmentQuestion, weights: Mapping[str, float]) -> Refs:
-    """Return messages that may take something on and answer the question, rising."""
-    legs = [np.zeros(0, np.int64)]
-    if weights:
-        length = tx.index.statistics(OBSERVATIONS, []).average_length
-        legs.append(
-            tx.index.text_scores(OBSERVATIONS, weights, k1=K1, b=B, average_length=length, limit=PER_LEG)[0]
+    def candidates(self) -> Refs:
+        """Return messages that may take something on and answer the question, rising."""
+        asked = self._asked
+        every = None if asked.among is None else asked.among()
+        legs = [self._best(self._worded, every)] if self._weights else []
+        if asked.vector is not None:
+            queries = [asked.vector]
+            if asked.judged is not None:
+                towards = towards_commitments()
+                queries += [
+                    towards,
+                    (towards + asked.vector / np.linalg.norm(asked.vector)).astype(np.float32),
+                ]
+            legs += [self._best(partial(self._like, query), every) for query in queries]
+        refs = np.concatenate([np.zeros(0, np.int64), *legs]).astype(np.int64)
+        refs = np.unique(np.concatenate([refs, refs + 1]))  # "leave it with me" stands behind what it answers
+        return refs if every is None else np.intersect1d(refs, every)
+
+    def _best(self, leg: Callable[[Refs | None], tuple[Refs, Scores]], among: Refs | None) -> Refs:
+        refs, scores = leg(among)
+        return refs if among is None else refs[np.lexsort((refs, -np.nan_to_num(scores)))[:PER_LEG]]
+
+    def _worded(self, refs: Refs | None) -> tuple[Refs, Scores]:
+        most = PER_LEG if refs is None else 0
+        return self._tx.index.text_scores(
+            OBSERVATIONS, self._weights, refs, k1=K1, b=B, average_length=self._length, limit=most
         )
-    if asked.vector is not None:
-        queries = [asked.vector]
-        if asked.judged is not None:
-            towards = towards_commitments()
-            queries += [towards, (towards + asked.vector / np.linalg.norm(asked.vector)).astype(np.float32)]
-        for query in queries:
-            legs.append(tx.index.vector_scores(OBSERVATIONS, asked.embedder, query, limit=PER_LEG)[0])
-    refs = np.unique(np.concatenate(legs).astype(np.int64))
-    return np.unique(np.concatenate([refs, refs + 1]))  # "leave it with me" stands behind what it answers
+
+    def _like(self, query: Vector, refs: Refs | None) -> tuple[Refs, Scores]:
+        most = PER_LEG if refs is None else 0
+        return self._tx.index.vector_scores(OBSERVATIONS, self._asked.embedder, query, refs, limit=most)
+
+    def cosines(self, refs: Refs) -> Floats:
+        """Return how alike messages are to the question, 0 without vectors."""
+        if self._asked.vector is None or not len(refs):
+            return np.zeros(len(refs))
+        cosines: Floats = np.nan_to_num(self._like(self._asked.vector, refs)[1].astype(np.float64))
+        return cosines
+
+    def held(self, refs: Refs) -> Floats:
+        """Return how much of the question's words messages hold, by rarity, of the best 1."""
+        if not self._weights or not len(refs):
+            return np.zeros(len(refs))
+        scores: Floats = self._worded(refs)[1].astype(np.float64)
+        shares: Floats = scores / max(float(scores.max()), 1e-9)
+        return shares
 
 
 def _likely(
     tx: Transaction, asked: CommitmentQuestion, stored: Mapping[int, Observation]
 ) -> dict[int, float]:
+    """Return the messages that may take something on, each with how likely it does."""
     vectors: Mapping[int, Vector] = {}
     if asked.judged is not None and stored:
         vectors = tx.index.vectors(OBSERVATIONS, asked.embedder, list(stored))
-    return {ref: takes_on(own_words(item).text, vectors.get(ref)) for ref, item in sorted(stored.items())}
+    every = {ref: takes_on(own_words(item).text, vectors.get(ref)) for ref, item in stored.items()}
+    return {ref: share for ref, share in every.items() if share >= LIKELY}
 
 
 class _TalkAround:
@@ -174,22 +201,20 @@ class _TalkAround:
     def __init__(
         self,
         tx: Transaction,
-        asked: CommitmentQuestion,
-        weights: Mapping[str, float],
+        legs: _CommitmentLegs,
         people: AskedPeople,
         stored: Mapping[int, Observation],
         terms: frozenset[str],
     ) -> None:
         refs = np.array([*stored], np.int64)
-        held = _held(tx, weights, refs)
         self._stored = stored
         self._people = people
-        self._cosines = dict(zip(stored, _cosines(tx, asked, refs).tolist(), strict=True))
-        self._held = dict(zip(stored, (held / max(held.max(initial=0.0), 1e-9)).tolist(), strict=True))
-        threads = {item.thread_id for item in stored.values()}
-        names = {thread.id: tokens(thread.origin) for thread in map(tx.threads.get, threads) if thread}
+        self._cosines = dict(zip(stored, legs.cosines(refs).tolist(), strict=True))
+        self._held = dict(zip(stored, legs.held(refs).tolist(), strict=True))
         asked_for = terms.union(*map(tokens, people.others))
-        self._named = {one for one, words_of in names.items() if not asked_for.isdisjoint(words_of)}
+        ids = sorted({item.thread_id for item in stored.values()})
+        threads = tx.threads.list(ids=ids) if ids else ()
+        self._named = {one.id for one in threads if not asked_for.isdisjoint(tokens(given_name(one)))}
 
     def undertaking(self, ref: int, likelihood: float, now: datetime) -> Undertaking:
         """Return a message as the choice reads it."""
@@ -203,7 +228,7 @@ class _TalkAround:
         return Undertaking(
             item.actor,
             own_words(item).text,
-            self._stored[ref - 1].text if len(own) > 1 else "",
+            len(own) > 1,
             likelihood,
             max(self._cosines[one] for one in own),
             max(self._held[one] for one in own),
@@ -216,18 +241,3 @@ class _TalkAround:
     def _answers(self, ref: int) -> bool:
         item, before = self._stored[ref], self._stored[ref - 1]
         return item.at - before.at <= TOGETHER and before.actor != item.actor
-
-
-def _cosines(tx: Transaction, asked: CommitmentQuestion, refs: Refs) -> Floats:
-    if asked.vector is None or not len(refs):
-        return np.zeros(len(refs))
-    scores = tx.index.vector_scores(OBSERVATIONS, asked.embedder, asked.vector, refs)[1]
-    return np.nan_to_num(scores.astype(np.float64))
-
-
-def _held(tx: Transaction, weights: Mapping[str, float], refs: Refs) -> Floats:
-    if not weights or not len(refs):
-        return np.zeros(len(refs))
-    length = tx.index.statistics(OBSERVATIONS, []).average_length
-    scores = tx.index.text_scores(OBSERVATIONS, weights, refs, k1=K1, b=B, average_length=length)[1]
-    return scores.astype(np.float64)

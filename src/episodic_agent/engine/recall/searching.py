@@ -42,7 +42,7 @@ from episodic_agent.engine.recall.due import due_shares
 from episodic_agent.engine.recall.facts import DIGITS, answering, category_of
 from episodic_agent.engine.recall.filtering import no_channel, refs_that_count
 from episodic_agent.engine.recall.former import BetweenEmbedders, FormerQuery
-from episodic_agent.engine.recall.gathering import DAY, Floats, Gathered, Gatherer, SearchBounds
+from episodic_agent.engine.recall.gathering import DAY, Floats, Gathered, Gatherer, SearchBounds, within
 from episodic_agent.engine.recall.happening import happened_refs
 from episodic_agent.engine.recall.proving import PROOFS, concluded, evidence_of, proofs_of
 from episodic_agent.engine.recall.talks import named_talk
@@ -70,7 +70,7 @@ SCENES = 256  # scopes of which a process remembers who speaks there
 _LONGEST_NAME = 60  # characters of one that a note says is never mentioned
 DUE_ALONE = 4.0  # of all that is due that stands first which is close to the day, however it is worded
 TAKEN_ON = 1.0  # share of the best score that surely being a commitment which is asked for adds
-SURE = 0.45  # how likely a commitment is asked for, from which a search does not say that it knows nothing
+SURE = 0.38  # how likely a commitment is asked for, from which a search does not say that it knows nothing
 SEED_DIGITS = 7  # rank fusion's scores are small
 
 
@@ -286,8 +286,11 @@ class Recaller:
         """Return a request with what tells of the commitments that it asks for."""
         if asked.policy == SEED_003 or not FUSING[asked.policy].measured:
             return asked
-        text, deps = asked.query.text, self._deps
-        question = commitments.CommitmentQuestion(text, asked.vector, deps.embedder_name, deps.language)
+        text, deps, bounds = asked.query.text, self._deps, asked.filter_
+        among = partial(within, tx, bounds) if bounds else None
+        question = commitments.CommitmentQuestion(
+            text, asked.vector, deps.embedder_name, deps.language, among
+        )
         taken_on = commitments.commitments_asked(tx, question, asked.now, visibility)
         return replace(asked, taken_on=taken_on)
 

@@ -46,13 +46,14 @@ as a witness does (`asking.py`). It never cuts before a message that only acknow
 two kinds of glued dialogues (plain, and with densities, digressions and lost messages of all sorts; a little
 less weight for these), on rows this very code computed along the true boundaries (rows along its own cuts
 fitted the folds a little better and unseen sets worse). Those that read vectors learn from labelled weeks of
-people's talk, conversations of a crowded channel and events told in Chinese as well, and four times as long:
-with as little as the others they lost on dialogues what they gained elsewhere. The clock's weights were
-fitted on networks of dialogues alone, on weeks labelled by subject; chats whose labels are sessions tell it
-of silences over half an hour only, since what lies within a session nobody labelled. Judge a change by
-leaving whole sets out and by glue of sets left out, never by the folds alone: in the folds the network knows
-each set's habits. On a kind of chat it never saw it ranks gaps worse and cuts half to twice as many as a
-reader would. What was tried against that, and what it did, stands in `docs/internals/travels.md`.
+people's talk, conversations of a crowded channel, events told in Chinese and talk that was written for it in
+ten languages as well, and six times as long: with as little as the others they lost on dialogues what they
+gained elsewhere. The clock's weights were fitted on networks of dialogues alone, on weeks labelled by
+subject; chats whose labels are sessions tell it of silences over half an hour only, since what lies within a
+session nobody labelled. Judge a change by leaving whole sets out and by glue of sets left out, never by the
+folds alone: in the folds the network knows each set's habits. On a kind of chat it never saw it ranks gaps
+worse and cuts half to twice as many as a reader would. What was tried against that, and what it did, stands
+in `docs/internals/travels.md`.
 
 **To make it better** change `tools/boundary` (material, network) or a cue, train, and give the policy a new
 date (what it did before stays in a module like `default_2026_12.py`). The machinery here need not change.
