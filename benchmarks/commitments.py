@@ -2,8 +2,9 @@
 
 The stories (`benchmarks/cases/commitments.jsonl`) are weeks of several people's talk, in eight languages:
 promises, tasks taken on and to-dos, some of them done or handed over since, and what only looks like one.
-They were written by a hand that never saw the code; those of `taught` taught the choice, the `frozen` ones
-were run, never read.
+They were written by hands that never saw the code; those of `taught` taught the choice, and with those of
+`settled` which later message settles what; the `frozen` ones were run, never read. Each story names what was
+taken on (`tasks`) and which messages settled it.
 """
 
 import argparse
@@ -21,7 +22,7 @@ from episodic_agent.protocols import Embedder
 from episodic_agent.wiring import load_settings, make_embedder
 
 CASES = ROOT / "benchmarks" / "cases" / "commitments.jsonl"
-HALVES = ("taught", "frozen")
+HALVES = ("taught", "settled", "frozen")
 LABELS = ("open", "done", "wrong")
 TOKENS = 800
 HITS = 8
@@ -68,6 +69,7 @@ def measure(embedder: Embedder | None, half: str) -> dict[str, float]:
     """Return of what is open, done and only alike which share contexts tell and searches find."""
     counts: Counter[str] = Counter()
     for story in read_stories(half):
+        settled = {task["by"]: {*task["settled"]} for task in story["tasks"]}
         for question, told, hits in answers(story, embedder):
             counts["questions"] += 1
             for label in LABELS:
@@ -75,11 +77,13 @@ def measure(embedder: Embedder | None, half: str) -> dict[str, float]:
                 counts[label] += len(wanted)
                 counts[f"{label} told"] += len(wanted & told)
                 counts[f"{label} in {HITS} messages"] += len(wanted & hits)
+            counts["as if open"] += sum(not settled[task] & told for task in {*question["done"]} & told)
     shares = {
         name: counts[name] / counts[label]
         for label in LABELS
         for name in (f"{label} told", f"{label} in {HITS} messages")
     }
+    shares["done told as if open"] = counts["as if open"] / counts["done"]
     return {"questions": counts["questions"], **{name: round(share, 3) for name, share in shares.items()}}
 
 

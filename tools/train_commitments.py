@@ -1,11 +1,13 @@
-"""Train what finds commitments (`core/recall/commitments.py`) and ship it: two judges, and a choice.
+"""Train what finds commitments (`core/recall/commitments.py`) and ship it: three judges, two choices.
 
     python tools/train_commitments.py
     python tools/train_commitments.py --only-measure
 
 The judges learn from `tools/facts/commitments_*.tsv` and `asked_commitments_*.tsv` ("+": it takes something
-on, it asks for that; "-": it does not), written by hands that had not seen the rules. What of it a question
-asks for is learnt from every other story of `benchmarks/cases/commitments.jsonl`; the others are only judged.
+on, it asks for that; "-": it does not) and `settled_*.tsv` ("+": it reports that something is settled),
+written by hands that had not seen the rules. What of it a question asks for is learnt from the stories
+`taught` of `benchmarks/cases/commitments.jsonl`, which later message settles it from these and `settled`; the
+others are only judged.
 Printed: how each does on a fifth that it is not taught.
 """
 
@@ -13,7 +15,7 @@ import argparse
 import gzip
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +32,7 @@ sys.path.append(str(HERE.parent))  # the stories are those of a benchmark
 from benchmarks.commitments import moment, play, read_stories
 from episodic_agent import Memory
 from episodic_agent.core.facts.stating import EMBEDDER
+from episodic_agent.core.language import words
 from episodic_agent.core.recall.commitments import (
     ASKED,
     ASKING,
@@ -38,11 +41,24 @@ from episodic_agent.core.recall.commitments import (
     LONGEST,
     TAKING,
     features,
+    takes_on,
 )
-from episodic_agent.engine.recall.commitments import LIKELY, CommitmentQuestion, read_undertakings
+from episodic_agent.core.recall.settling import PAIRING, REPORTING, products
+from episodic_agent.core.recall.settling import features as features_of_pairs
+from episodic_agent.engine.recall.commitments import (
+    FEW,
+    LIKELY,
+    REPORTED,
+    SETTLED,
+    TOGETHER,
+    CommitmentQuestion,
+    TakenOn,
+    read_reports,
+    read_undertakings,
+)
 from episodic_agent.engine.visibility.hidden import Visibility
-from episodic_agent.protocols import Embedder
-from episodic_agent.schemas import Scope
+from episodic_agent.protocols import OBSERVATIONS, Embedder, Transaction, ref_of
+from episodic_agent.schemas import Observation, Scope
 from episodic_agent.wiring import load_settings, make_embedder
 
 PARTS = 5
@@ -51,6 +67,8 @@ WORDS, TRUST, LEAST = 1.0, 3.0, 2  # of the judges: words weigh as much as vecto
 OTHERS = 2.0  # what lines of every day weigh together, beside the labelled ones
 MOST_SPOKEN, MOST_ASKED = 2_500, 600
 RIDGE = 0.5
+TALK = 0.3  # what everyday talk weighs beside reports: most of it settles nothing
+PAIRED = 0.01  # the ridge's inverse strength for products of features
 
 
 @dataclass(frozen=True)
@@ -59,11 +77,12 @@ class Lines:
 
     labelled: Sequence[Row]
     others: Sequence[Sequence[Row]] = ()
+    weight: float = OTHERS
 
     def fit(self, *, meaning: bool, but: int = -1) -> Weights:
         """Return the judge they teach, without a part; each list of others weighs the same."""
         taught = [row for n, row in enumerate(self.labelled) if n // PAIR % PARTS != but]
-        weight = OTHERS * len(taught) / max(1, len(self.others))
+        weight = self.weight * len(taught) / max(1, len(self.others))
         shares = [np.ones(len(taught)), *(np.full(len(some), weight / len(some)) for some in self.others)]
         rows = [*taught, *(row for some in self.others for row in some)]
         return fit_judge(
@@ -144,6 +163,96 @@ def train_choice(embedder: Embedder) -> dict[str, NDArray[np.float32]]:
     return {"weights": model.coef_[0].astype(np.float32), "base": model.intercept_[0].astype(np.float32)}
 
 
+def train_settling(embedder: Embedder) -> dict[str, NDArray[np.float32]]:
+    """Return the weights of what settles something, and print how they do on stories left out."""
+    stories = [*read_stories("taught"), *read_stories("settled")]
+    rows = [(n, *row) for n, story in enumerate(stories) for row in settlements(story, embedder)]
+    of = np.array([n for n, *_ in rows])
+    best, settled, right = np.zeros(len(rows)), np.zeros(len(rows), bool), np.zeros(len(rows), bool)
+    for n in np.unique(of):
+        judge = paired([(x, y) for story, x, y in rows if story != n])
+        for place in np.flatnonzero(of == n):
+            _, x, y = rows[place]
+            settled[place] = y.any()
+            if len(x):
+                likely = 1 / (1 + np.exp(-(judge.products_of(x) @ judge.weights + judge.base)))
+                best[place], right[place] = likely.max(), y[likely.argmax()]
+    sure = best >= SETTLED
+    print(
+        f"settled: {len(rows)} taken on, AUC {roc_auc_score(settled, best):.3f}; from {SETTLED}: precision "
+        f"{settled[sure].mean():.3f}, recall {sure[settled].mean():.3f}, by the right message "
+        f"{right[sure].mean():.3f}"
+    )
+    judge = paired([(x, y) for _, x, y in rows])
+    return {
+        "means": judge.means.astype(np.float32),
+        "scales": judge.scales.astype(np.float32),
+        "weights": judge.weights.astype(np.float32),
+        "base": np.float32(judge.base),
+    }
+
+
+@dataclass(frozen=True)
+class Paired:
+    """What `core/recall/settling` ships, as it was just taught."""
+
+    means: NDArray[np.float64]
+    scales: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    base: float
+
+    def products_of(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        return products((x - self.means) / self.scales)
+
+
+def paired(rows: Sequence[tuple[NDArray[np.float64], NDArray[np.bool_]]]) -> Paired:
+    x = np.concatenate([x for x, _ in rows if len(x)])
+    y = np.concatenate([y for x, y in rows if len(x)])
+    means, scales = x.mean(0), x.std(0) + 1e-9
+    model = LogisticRegression(C=PAIRED, max_iter=3000).fit(products((x - means) / scales), y)
+    return Paired(means, scales, model.coef_[0], float(model.intercept_[0]))
+
+
+def settlements(
+    story: Mapping[str, Any], embedder: Embedder
+) -> Iterator[tuple[NDArray[np.float64], NDArray[np.bool_]]]:
+    """Yield for each thing taken on what the later messages are judged by, and which of them settle it."""
+    at = moment(story["messages"][-1]["time"])
+    settled = {task["by"]: {*task["settled"]} for task in story["tasks"]}
+    asked = CommitmentQuestion("", embedder.embed(["?"])[0], embedder.name, None)
+    with Memory.open(":memory:", embedder=embedder) as memory:
+        play(memory, story)
+        with memory._deps.store.begin(Scope(user_id=story["user"]), write=False) as tx:
+            taken_on = every_undertaking(tx, embedder, settled.keys())
+            known = {one.ref: one.item.external_id for one in taken_on}
+            for ref, later, some in read_reports(tx, taken_on, asked, at, Visibility(tx, at)):
+                if known[ref] in settled:
+                    stored = tx.observations.get(later)
+                    right = [stored[one].external_id in settled[known[ref]] for one in later]
+                    yield features_of_pairs(some) if some else np.zeros((0, 0)), np.array(right, np.bool_)
+
+
+def every_undertaking(tx: Transaction, embedder: Embedder, named: Container[str]) -> list[TakenOn]:
+    """Return what is named, and all else that may take something on: one report is of one of them."""
+    stored: dict[int, Observation] = {}
+    for thread in tx.threads.list():
+        number, end = tx.threads.number(thread.id), tx.threads.frame(thread.id).next_seq
+        stored |= tx.observations.get([ref_of(number, seq) for seq in range(end)])
+    vectors = tx.index.vectors(OBSERVATIONS, embedder.name, list(stored))
+    result = []
+    for ref, item in sorted(stored.items()):
+        if item.external_id in named or takes_on(item.text, vectors.get(ref)) >= LIKELY:
+            before = stored.get(ref - 1)
+            answers = (
+                before is not None
+                and before.actor != item.actor
+                and item.at - before.at <= TOGETHER
+                and len(words(item.text)) <= FEW
+            )
+            result.append(TakenOn(ref, item, before if answers else None))
+    return result
+
+
 def fitted(x: NDArray[np.float64], y: NDArray[np.bool_], w: NDArray[np.float64]) -> LogisticRegression:
     return LogisticRegression(C=RIDGE, max_iter=1000).fit(x, y, sample_weight=w * len(w) / w.sum())
 
@@ -160,30 +269,50 @@ def main() -> None:
     if embedder is None or embedder.name != EMBEDDER:
         raise SystemExit(f"the judges learn the vectors of {EMBEDDER} alone")
     others = everyday(options.data, embedder)
-    for file, pattern, bar, beside, what in (
-        (TAKING, "commitments_*.tsv", LIKELY, (), "judges of whether a message takes something on"),
-        (
+    for judge in (
+        Judge(TAKING, "commitments_*.tsv", LIKELY, "whether a message takes something on"),
+        Judge(
             ASKING,
             "asked_commitments_*.tsv",
             ASKED,
-            others,
-            "judges of whether what was taken on is asked for",
+            "whether what was taken on is asked for",
+            ("talk, questions of BEAM, LifeBench, MemDaily", others),
+        ),
+        Judge(
+            REPORTING,
+            "settled_*.tsv",
+            REPORTED,
+            "whether a message reports that something is settled",
+            ("talk", others[:1]),
+            TALK,
         ),
     ):
-        arrays = Lines(labelled(pattern, embedder), beside).train(pattern, bar)
+        beside, lists = judge.beside
+        arrays = Lines(labelled(judge.pattern, embedder), lists, judge.weight).train(judge.pattern, judge.bar)
         if not options.only_measure:
-            made_from = f"tools/facts ({pattern})" + (
-                ", talk, questions of BEAM, LifeBench, MemDaily" if beside else ""
-            )
-            ship_arrays(file, arrays, Origin("tools/train_commitments.py", made_from, what))
-    arrays = train_choice(embedder)
-    if not options.only_measure:
-        origin = Origin(
-            "tools/train_commitments.py",
-            "benchmarks/cases (commitments)",
-            "which commitments a question asks for",
-        )
-        ship_arrays(CHOOSING, arrays, origin)
+            made_from = ", ".join(filter(None, (f"tools/facts ({judge.pattern})", beside)))
+            origin = Origin("tools/train_commitments.py", made_from, f"judges of {judge.what}")
+            ship_arrays(judge.file, arrays, origin)
+    for file, train, what in (
+        (CHOOSING, train_choice, "which commitments a question asks for"),
+        (PAIRING, train_settling, "which later message settles what was taken on"),
+    ):
+        arrays = train(embedder)
+        if not options.only_measure:
+            origin = Origin("tools/train_commitments.py", "benchmarks/cases (commitments)", what)
+            ship_arrays(file, arrays, origin)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A judge of messages to teach: its file, its lines, its bar, and what it learns beside them."""
+
+    file: str
+    pattern: str
+    bar: float
+    what: str
+    beside: tuple[str, Sequence[Sequence[Row]]] = ("", ())
+    weight: float = OTHERS
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Find what somebody took on to do, for search and contexts alike.
+"""Find what somebody took on to do, and what settled it since, for search and contexts alike.
 
 Messages that take something on lie in one direction of the judge's space: what lies farthest along it, alone
 and toward the question, is read beside what answers to the question's words. No index has to know of it.
@@ -29,9 +29,10 @@ from episodic_agent.core.recall.commitments import (
     takes_on,
     towards_commitments,
 )
+from episodic_agent.core.recall.settling import Report, reports, settling, towards_reports
 from episodic_agent.engine.threads.resolving import given_name
 from episodic_agent.engine.visibility.hidden import Visibility
-from episodic_agent.protocols import OBSERVATIONS, Refs, Scores, Transaction
+from episodic_agent.protocols import OBSERVATIONS, Refs, Scores, Transaction, split_ref
 from episodic_agent.schemas import Observation, Vector
 
 PER_LEG: Final = 160  # messages each way of looking brings
@@ -42,6 +43,12 @@ NEAR: Final = 3  # messages on either side that tell what is spoken of
 FEW: Final = 8  # words of a message that says only with the one before it what is meant
 TOGETHER: Final = timedelta(days=2)  # from then on nothing is an answer to what stands before it
 _DAY: Final = 86_400.0
+REPORTED: Final = 0.05  # from which a message may report that something is settled
+_FOLLOWING: Final = 12  # messages behind something in its thread that are read whatever they say
+_LIKE_REPORTS: Final = 40  # messages that are likest to a report of one thing
+_BEFORE: Final = 2  # messages before a report that tell what it is of
+SETTLED: Final = 0.2  # from which a later message is told to have settled something
+_LESS: Final = 0.5  # of the share of what is surely settled is taken away
 _BEHIND: Final = 0.9  # of the share of a commitment what it answers to has
 Floats = NDArray[np.float64]
 
@@ -83,20 +90,25 @@ def commitments_asked(
 ) -> Commitments:
     """Return what tells of the commitments that a question asks for, nothing where it asks for none.
 
-    Of "ok, will do" the request before it is told too.
+    Of "ok, will do" the request before it is told too, and of what is settled the message that settled it.
     """
     if not asks_for_commitments(asked.text, asked.judged):
         return NONE_ASKED
     people, some = read_undertakings(tx, asked, now, visibility)
     likely = answering(people, list(some.values()))
     best = max(likely.max(initial=0.0), LEAST)
-    shares: dict[int, float] = {}
-    for (ref, undertaking), share in zip(some.items(), (likely / best).tolist(), strict=True):
-        if share < NEAR_BEST:
-            continue
-        shares[ref] = max(shares.get(ref, 0.0), share)
-        if undertaking.answers and len(words(undertaking.text)) <= FEW:
-            shares[ref - 1] = max(shares.get(ref - 1, 0.0), _BEHIND * share)
+    every = zip(some, (likely / best).tolist(), strict=True)
+    chosen = {ref: share for ref, share in every if share >= NEAR_BEST}
+    answers = [ref for ref in chosen if some[ref].answers and len(words(some[ref].text)) <= FEW]
+    shares = dict(chosen)
+    for ref in answers:
+        shares[ref - 1] = max(shares.get(ref - 1, 0.0), _BEHIND * chosen[ref])
+    taken_on = read_taken_on(tx, list(chosen), answers, visibility)
+    for ref, (report, sure) in settled_by(tx, taken_on, asked, now, visibility).items():
+        if sure >= SETTLED:
+            shares[report] = max(shares.get(report, 0.0), chosen[ref])
+            for part in (ref, ref - 1) if ref in answers else (ref,):
+                shares[part] *= 1.0 - sure * _LESS
     return Commitments(dict(sorted(shares.items())), float(likely.max(initial=0.0)))
 
 
@@ -241,3 +253,219 @@ class _TalkAround:
     def _answers(self, ref: int) -> bool:
         item, before = self._stored[ref], self._stored[ref - 1]
         return item.at - before.at <= TOGETHER and before.actor != item.actor
+
+
+@dataclass(frozen=True, slots=True)
+class TakenOn:
+    """A message that takes something on, with the request it answers, None: none."""
+
+    ref: int
+    item: Observation
+    asked: Observation | None = None
+
+    @property
+    def text(self) -> str:
+        """Return what it says, behind the request."""
+        before = "" if self.asked is None else own_words(self.asked).text + "\n"
+        return before + own_words(self.item).text
+
+
+def read_taken_on(
+    tx: Transaction, refs: Sequence[int], answers: Sequence[int], visibility: Visibility
+) -> list[TakenOn]:
+    """Return messages as what they take on, those of `answers` with the request before them."""
+    requests = visibility.shown(np.array([ref - 1 for ref in answers], np.int64)).tolist()
+    items = tx.observations.get(sorted({*refs, *requests}))
+    return [
+        TakenOn(ref, items[ref], items.get(ref - 1) if ref in answers and ref - 1 in requests else None)
+        for ref in sorted(refs)
+    ]
+
+
+def settled_by(
+    tx: Transaction,
+    taken_on: Sequence[TakenOn],
+    asked: CommitmentQuestion,
+    now: datetime,
+    visibility: Visibility,
+) -> dict[int, tuple[int, float]]:
+    """Return for things taken on the message that settles it likeliest, and how likely, by reference."""
+    best: dict[int, tuple[int, float]] = {}
+    for ref, later, some in read_reports(tx, taken_on, asked, now, visibility):
+        likely = settling(some)
+        if len(likely):
+            place = int(likely.argmax())
+            best[ref] = (later[place], float(likely[place]))
+    return best
+
+
+def read_reports(
+    tx: Transaction,
+    taken_on: Sequence[TakenOn],
+    asked: CommitmentQuestion,
+    now: datetime,
+    visibility: Visibility,
+) -> list[tuple[int, list[int], list[Report]]]:
+    """Return for each thing taken on the later messages that may settle it, rising, as the pair is judged."""
+    if not taken_on:
+        return []
+    vectors = _MessageVectors(tx, asked)
+    candidates = visibility.shown(_report_candidates(taken_on, asked, vectors))
+    stored = _stored(tx, candidates, now)
+    around = sorted({ref - n for ref in stored for n in range(1, _BEFORE + 1)} - stored.keys())
+    before = _stored(tx, visibility.shown(np.array(around, np.int64)), now)
+    near = {**stored, **before}
+    vectors.load(
+        [
+            *near,
+            *(task.ref for task in taken_on),
+            *(task.ref - 1 for task in taken_on if task.asked),
+        ]
+    )
+    likely = {ref: reports(own_words(item).text, vectors.judged(ref)) for ref, item in stored.items()}
+    later = {ref: item for ref, item in stored.items() if likely[ref] >= REPORTED}
+    pairs = _ReportPairs(tx, taken_on, asked, near, vectors)
+    result = []
+    for task in taken_on:
+        refs = [ref for ref, item in later.items() if ref != task.ref and item.at >= task.item.at]
+        refs = [ref for ref in refs if ref >> 32 != task.ref >> 32 or ref > task.ref]
+        result.append((task.ref, refs, [pairs.report(task, ref, likely[ref]) for ref in refs]))
+    return result
+
+
+def _report_candidates(
+    taken_on: Sequence[TakenOn], asked: CommitmentQuestion, vectors: "_MessageVectors"
+) -> Refs:
+    every = None if asked.among is None else asked.among()
+    refs = [task.ref + n for task in taken_on for n in range(1, _FOLLOWING + 1)]
+    for task in taken_on:
+        refs += vectors.like_reports(task.ref, every)
+    following = np.unique(np.array(refs, np.int64))
+    return following if every is None else np.intersect1d(following, every)
+
+
+class _MessageVectors:
+    """The vectors of messages, by reference; of any embedder for cosines, of the judges' own for them."""
+
+    def __init__(self, tx: Transaction, asked: CommitmentQuestion) -> None:
+        self._tx = tx
+        self._asked = asked
+        self._of: dict[int, Vector] = {}
+
+    def load(self, refs: Sequence[int]) -> None:
+        """Read the vectors of messages."""
+        missing = sorted({*refs} - self._of.keys())
+        if self._asked.vector is not None and missing:
+            self._of.update(self._tx.index.vectors(OBSERVATIONS, self._asked.embedder, missing))
+
+    def judged(self, ref: int) -> Vector | None:
+        """Return the vector that the judges know, or None."""
+        return self._of.get(ref) if self._asked.judged is not None else None
+
+    def like_reports(self, ref: int, among: Refs | None) -> list[int]:
+        """Return the messages that are likest to a report of what was taken on."""
+        self.load([ref])
+        vector = self._of.get(ref)
+        if vector is None:
+            return []
+        query = vector / np.linalg.norm(vector)
+        if self._asked.judged is not None:
+            query = query + towards_reports()
+        most = _LIKE_REPORTS if among is None else 0
+        refs, scores = self._tx.index.vector_scores(
+            OBSERVATIONS, self._asked.embedder, query.astype(np.float32), among, limit=most
+        )
+        best = np.lexsort((refs, -np.nan_to_num(scores)))[:_LIKE_REPORTS]
+        return [int(task) for task in refs[best]]
+
+    def unit(self, refs: Sequence[int]) -> Vector | None:
+        """Return the direction of some messages together, None where none has a vector."""
+        some = [self._of[ref] for ref in refs if ref in self._of]
+        if not some:
+            return None
+        total = np.sum(some, axis=0)
+        unit: Vector = (total / max(float(np.linalg.norm(total)), 1e-9)).astype(np.float32)
+        return unit
+
+
+class _ReportPairs:
+    """What is told of a later message beside something taken on, and beside all else that was."""
+
+    def __init__(
+        self,
+        tx: Transaction,
+        taken_on: Sequence[TakenOn],
+        asked: CommitmentQuestion,
+        near: Mapping[int, Observation],
+        vectors: _MessageVectors,
+    ) -> None:
+        self._near = near
+        self._vectors = vectors
+        self._language = asked.language
+        self._taken_on = taken_on
+        self._terms = {task.ref: frozenset(content_terms(task.text, asked.language)) for task in taken_on}
+        every = sorted(frozenset().union(*self._terms.values()))
+        statistics = tx.index.statistics(OBSERVATIONS, every)
+        self._weights = {
+            term: term_weight(term, statistics.frequencies.get(term, 0), statistics.documents)
+            for term in every
+        }
+        self._meant = {
+            task.ref: vectors.unit([task.ref] if task.asked is None else [task.ref, task.ref - 1])
+            for task in taken_on
+        }
+        self._cosines: dict[tuple[int, int], tuple[float, float]] = {}
+        self._here: dict[int, frozenset[str]] = {}
+
+    def report(self, task: TakenOn, ref: int, likelihood: float) -> Report:
+        """Return a later message as the pair is judged."""
+        item = self._near[ref]
+        text = own_words(item).text
+        before = [n for n in range(ref - _BEFORE, ref) if n in self._near and n != task.ref]
+        others = [other for other in self._taken_on if other.ref != task.ref and other.item.at <= item.at]
+        cosine, with_before = self._cosine(task, ref)
+        held = self._held(task, ref)
+        here = split_ref(ref)[0] == split_ref(task.ref)[0]
+        return Report(
+            text=text,
+            length=len(words(text)),
+            likelihood=likelihood,
+            takes_on=takes_on(text, self._vectors.judged(ref)),
+            cosine=cosine,
+            with_before=with_before,
+            margin=max(cosine, with_before) - max((max(self._cosine(o, ref)) for o in others), default=0.0),
+            held=held,
+            held_margin=held - max((self._held(other, ref) for other in others), default=0.0),
+            held_near=max((self._held(task, n) for n in before), default=0.0),
+            between=ref - task.ref - 1 if here else None,
+            others_between=sum(task.ref < other.ref < ref for other in others) if here else len(others),
+            by_whose=item.actor == task.item.actor,
+            by_asker=task.asked is not None and item.actor == task.asked.actor,
+            days=(item.at - task.item.at).total_seconds() / _DAY,
+        )
+
+    def _cosine(self, task: TakenOn, ref: int) -> tuple[float, float]:
+        """Return how near a message is to what was taken on, by itself and with the message before it."""
+        key = (task.ref, ref)
+        if key not in self._cosines:
+            meant = self._meant[task.ref]
+            own = self._vectors.unit([ref])
+            both = (
+                self._vectors.unit([ref, ref - 1]) if ref - 1 in self._near and ref - 1 != task.ref else own
+            )
+            self._cosines[key] = (
+                (0.0, 0.0)
+                if meant is None or own is None or both is None
+                else (float(meant @ own), float(meant @ both))
+            )
+        return self._cosines[key]
+
+    def _held(self, task: TakenOn, ref: int) -> float:
+        own_terms = self._terms[task.ref]
+        total = sum(self._weights[term] for term in sorted(own_terms))
+        if not total:
+            return 0.0
+        if ref not in self._here:
+            text = own_words(self._near[ref]).text
+            self._here[ref] = frozenset(content_terms(text, self._language))
+        return float(sum(self._weights[term] for term in sorted(own_terms & self._here[ref])) / total)

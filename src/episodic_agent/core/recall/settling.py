@@ -1,0 +1,149 @@
+"""Whether what somebody took on is settled since: done, handed over, or no longer wanted.
+
+"Got the back room, 4 till 10" settles "I'll ring the Riverside" and shares no word with it; "don't forget the
+Riverside" shares its rarest and settles nothing. A judge reads whether a message reports that something is
+settled at all; a weighed sum over the pair, beside all else that was taken on, whether it is this. Both are
+made by `tools/train_commitments.py`.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from episodic_agent.core.facts.stating import likely, vector_of
+from episodic_agent.core.recall.alone import QUESTION_MARKS
+from episodic_agent.data import arrays
+from episodic_agent.schemas import Vector
+
+REPORTING: Final = "recall/settled.npz"
+PAIRING: Final = "recall/settled_pairs.npz"
+_FAR: Final = 4.0  # log-odds beyond which a judge is not believed
+_BEYOND: Final = 40  # messages of a thread from which on it does not matter how many stand between
+_UNUSUAL: Final = 3.0  # spreads beyond which a feature is as unusual as it gets
+_SHORT: Final = 6  # words of a message that says only by its place what it is about
+
+
+class Report(NamedTuple):
+    """A message beside something that was taken on before it.
+
+    `likelihood`: it reports that something is settled; `takes_on`: it takes something on itself. `cosine` is
+    of its own words or of these with what it answers, whichever is nearer, `margin` how much nearer than the
+    next of what was taken on; `held` is which share of the words that were taken on, by rarity, it holds,
+    `held_near` which the messages before it; `between` counts the messages between in one thread, None: it
+    stands in another. `by_whose`: whoever took it on says it; `by_asker`: who had asked for it.
+    """
+
+    text: str
+    length: int
+    likelihood: float
+    takes_on: float
+    cosine: float
+    with_before: float
+    margin: float
+    held: float
+    held_margin: float
+    held_near: float
+    between: int | None
+    others_between: int
+    by_whose: bool
+    by_asker: bool
+    days: float
+
+
+FEATURES: Final = (
+    "reports", "takes on", "cosine", "with before", "margin", "terms", "terms margin", "terms near",
+    "in the thread", "between", "others between", "the last", "by whose", "by the asker", "days", "asks",
+    "short", "short and last", "reports and margin", "reports and terms", "reports and last",
+)  # fmt: skip
+
+
+def reports(text: str, vector: Vector | None = None) -> float:
+    """Return how likely a message reports that something is settled, in [0, 1].
+
+    `vector` [384] is that of the judges' embedder, None: none.
+    """
+    return likely(REPORTING, text, vector)
+
+
+def towards_reports() -> Vector:
+    """Return the direction [384] in the judges' embedder's space in which reports lie."""
+    return vector_of(REPORTING)
+
+
+def settling(some: Sequence[Report]) -> NDArray[np.float64]:
+    """Return how likely each of some messages settles what it stands beside, in [0, 1]."""
+    if not some:
+        return np.zeros(0)
+    pairing = _pairing()
+    rows = products((features(some) - pairing.means) / pairing.scales)
+    result: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-(rows @ pairing.weights + pairing.base)))
+    return result
+
+
+def products(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return features in their usual spread, how unusual each is, and each two of them multiplied.
+
+    A report is believed by its words where it stands next, by what it names where it stands far away.
+    """
+    rows = np.clip(rows, -_UNUSUAL, _UNUSUAL)
+    first, second = np.triu_indices(rows.shape[1], 1)
+    return np.concatenate([rows, np.abs(rows), rows[:, first] * rows[:, second]], axis=1)
+
+
+def features(some: Sequence[Report]) -> NDArray[np.float64]:
+    """Return what messages beside something taken on are judged by, a row each, as `FEATURES` names it."""
+    return np.array([_features(report) for report in some])
+
+
+def _features(report: Report) -> list[float]:
+    reported, takes_on = _certainty(report.likelihood), _certainty(report.takes_on)
+    between = _BEYOND if report.between is None else min(report.between, _BEYOND)
+    short = float(report.length <= _SHORT)
+    last = float(report.between is not None and not report.others_between)
+    return [
+        reported,
+        takes_on,
+        report.cosine,
+        report.with_before,
+        report.margin,
+        report.held,
+        report.held_margin,
+        report.held_near,
+        float(report.between is not None),
+        float(np.log1p(between)),
+        float(np.log1p(report.others_between)),
+        last,
+        float(report.by_whose),
+        float(report.by_asker),
+        float(np.log1p(max(report.days, 0.0))),
+        float(report.text.rstrip().endswith(QUESTION_MARKS)),
+        short,
+        short * last,
+        report.likelihood * max(report.margin, 0.0),
+        report.likelihood * max(report.held_margin, 0.0),
+        report.likelihood * last,
+    ]
+
+
+def _certainty(share: float) -> float:
+    """Return the log-odds of a likelihood, as far as its judge is believed."""
+    return float(np.clip(np.log(max(share, 1e-6) / max(1.0 - share, 1e-6)), -_FAR, _FAR))
+
+
+class _SettlingWeights(NamedTuple):
+    """What a pair is weighed by: the usual features and their spread, [k], the weights of `products`."""
+
+    means: NDArray[np.float64]
+    scales: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    base: float
+
+
+@cache
+def _pairing() -> _SettlingWeights:
+    shipped = arrays(PAIRING)
+    means, scales, weights = (shipped[name].astype(np.float64) for name in ("means", "scales", "weights"))
+    return _SettlingWeights(means, scales, weights, float(shipped["base"]))
