@@ -219,7 +219,8 @@ def plain_rows(embedder: Embedder) -> list[Row]:
 
 def held_rows(embedder: Embedder) -> list[Row]:
     """Read the statements that no judge is taught: they tell how it does on what it never saw."""
-    return rows_of(_listed(HERE / "facts" / "held_a.tsv"), embedder)
+    paths = [HERE / "facts" / name for name in ("held_a.tsv", "held_b.tsv")]
+    return rows_of([row for path in paths for row in _listed(path)], embedder)
 
 
 def _listed(path: Path) -> list[tuple[str, bool, Category | None]]:

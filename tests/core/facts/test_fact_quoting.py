@@ -184,7 +184,7 @@ def test_what_takes_the_place_of_something_ends_it_from_then_on() -> None:
     ("wished", "later", "ends"),
     [
         ("Please answer in English.", "My tiler has moved to Kiel.", False),  # news
-        ("Please answer in English.", "Please answer in German.", True),
+        ("Please answer in English.", "Please always answer in German.", True),
         ("Answer in English please, and use metres.", "Please answer in German.", False),  # a part of it
     ],
 )

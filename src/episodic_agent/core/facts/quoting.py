@@ -9,11 +9,11 @@ What is said again, or put in the place of something, belongs to the same *matte
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from episodic_agent.core.facts.changing import (
@@ -39,12 +39,14 @@ from episodic_agent.core.facts.stating import (
     parts_of,
     wish,
 )
-from episodic_agent.core.language import fold, tokens
+from episodic_agent.core.language import fold, sentences, tokens
 from episodic_agent.schemas import Vector
 from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvidence, Statement, TalkLine
 
-VERSION: Final = "facts-10"
+VERSION: Final = "facts-11"
 LIKELY: Final = 0.5  # from which a statement is believed to last
+LIKELY_BESIDE: Final = 0.3  # and from which a sentence of one that is,
+LIKELY_ALONE: Final = 0.65  # and one of a statement that is not
 MAY_CHANGE: Final = 0.5  # from which words may tell of a change of others
 WORTH_A_DOUBT: Final = 0.25  # and from which one about what a person must not eat or has to take is
 DENIED: Final = 0.1  # below which words change nothing in their talk, whatever they would by themselves
@@ -53,6 +55,7 @@ SURELY_TAKEN_BACK: Final = 0.8  # from which a standing wish is ended,
 LIKE_A_WISH: Final = 0.15  # and by what is no less likely one itself: news of the same names are not
 WORTH_A_VECTOR: Final = 0.1  # by words alone: what lies below no vector lifts to a fact
 WISH_WORTH_A_VECTOR: Final = 0.2  # nor to a standing wish
+_FEWEST: Final = 1  # terms of a sentence that stands by itself
 _NAMES: Final = 3  # terms that words have at least which say what others point to
 _ENOUGH: Final = 5  # and those that say something themselves, whatever they point to
 # Stems of words for being harmed by what they name: they are shared by any two such things.
@@ -175,23 +178,91 @@ def quotations(statements: Sequence[Statement], meaning: Meaning | None = None) 
                 worth = _believed(words, before, share=_share(statement, words)).likelihood >= _least(words)
             likely += [(statement, start, end)] if worth else []
             before = ""
-    texts = [statement.text[start:end] for statement, start, end in likely]
-    vectors = meaning(texts) if meaning and texts else None
     result = []
-    for place, (statement, start, end) in enumerate(likely):
-        vector = None if vectors is None else vectors[place]
-        before = statement.before if not statement.text[:start].strip() else ""
-        judgement = _believed(texts[place], before, vector, _share(statement, texts[place]))
-        if judgement.likelihood < _least(texts[place]):
-            continue
+    for statement, start, end, judgement, vector in _by_sentences(
+        _judged_statements(likely, meaning), meaning
+    ):
+        words = statement.text[start:end]
         # a wish how to answer points to nothing: "And stop that" goes on in form alone
-        points = judgement.wish < SURE_WISH and points_back(texts[place])
+        points = judgement.wish < SURE_WISH and points_back(words)
         lead = _lead(statement, start) if points else None
-        if points and lead is None and says_nothing(texts[place]):
+        if points and lead is None and says_nothing(words):
             continue
         candidate = _candidate(statement, start, end, judgement, lead)
         result.append(Quotation(candidate, vector, statement.talk))
     return result
+
+
+class _JudgedWords(NamedTuple):
+    """Words of a statement, by their place in it, with what is thought of them and their vector."""
+
+    statement: Statement
+    start: int
+    end: int
+    judgement: Judgement
+    vector: Vector | None
+
+    @property
+    def lasts(self) -> bool:
+        """Tell whether the words are believed to state what lasts."""
+        return self.judgement.likelihood >= _least(self.statement.text[self.start : self.end])
+
+
+def _judged_statements(
+    places: Sequence[tuple[Statement, int, int]], meaning: Meaning | None
+) -> list[_JudgedWords]:
+    texts = [statement.text[start:end] for statement, start, end in places]
+    vectors = meaning(texts) if meaning and texts else None
+    result = []
+    for place, (statement, start, end) in enumerate(places):
+        vector = None if vectors is None else vectors[place]
+        before = statement.before if not statement.text[:start].strip() else ""
+        judgement = _believed(texts[place], before, vector, _share(statement, texts[place]))
+        result.append(_JudgedWords(statement, start, end, judgement, vector))
+    return result
+
+
+def _by_sentences(spoken: Sequence[_JudgedWords], meaning: Meaning | None) -> Iterator[_JudgedWords]:
+    """Yield the statements that last, in place of those of several sentences the sentences that do.
+
+    "Ran 6k. I need to give Ravi his drill back" is ended by "the drill is back with Ravi", which no sum over
+    both sentences tells, and what ends one sentence of a message ends no other. Where none lasts by itself
+    they do together; of a statement that does not last a sentence must do so the more surely.
+    """
+    parts = [_sentences_of(words) if words.lasts or _has_one_that_may_last(words) else [] for words in spoken]
+    several = [(words, some) for words, some in zip(spoken, parts, strict=True) if len(some) > 1]
+    by_place = iter(
+        _judged_statements([(w.statement, *place) for w, some in several for place in some], meaning)
+    )
+    for words, some in zip(spoken, parts, strict=True):
+        pieces = [next(by_place) for _ in some] if len(some) > 1 else []
+        least = LIKELY_BESIDE if words.lasts else LIKELY_ALONE
+        lasting = [piece for piece in pieces if piece.judgement.likelihood >= least]
+        yield from lasting or ([words] if words.lasts else [])
+
+
+def _has_one_that_may_last(words: _JudgedWords) -> bool:
+    """Tell whether a sentence of a statement may last by itself, by its words alone: vectors cost."""
+    text = words.statement.text
+    places = _sentences_of(words)
+    return len(places) > 1 and any(
+        judged(text[slice(*place)]).likelihood >= LIKELY_BESIDE for place in places
+    )
+
+
+def _sentences_of(believed: _JudgedWords) -> list[tuple[int, int]]:
+    """Return the places of a statement's sentences, what points back together with what it points to."""
+    text, at = believed.statement.text, believed.start
+    places: list[tuple[int, int]] = []
+    for sentence in sentences(text[believed.start : believed.end], believed.statement.language):
+        at = text.index(sentence, at)
+        end = at + len(sentence)
+        if places and (points_back(sentence) or len(keywords(sentence)) < _FEWEST):
+            places[-1] = (places[-1][0], end)
+        else:
+            places.append((at, end))
+        at = end
+    return places
 
 
 def says_nothing(words: str) -> bool:

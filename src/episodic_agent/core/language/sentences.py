@@ -11,6 +11,7 @@ from episodic_agent.core.language.scripts import script
 from episodic_agent.core.language.terms import tokens
 from episodic_agent.data import texts
 
+_OKAY: Final = re.compile(r"(?<=\b[Oo]k\.)\s+")  # which the segmenter takes for Oklahoma
 _ORDINAL: Final = re.compile(r"\b\d{1,2}\.\s*$")
 _DAY_OR_MONTH: Final = re.compile(r"\s*\d{1,2}\.")  # the 3. of "16. 3."
 # German words before an ordinal and a noun, which has a capital: "der 2. Weltkrieg"; "I am 20." is none
@@ -51,6 +52,8 @@ def sentences(text: str, language: str | None = None) -> list[str]:
 
     >>> sentences("Dr. Lee came. We spoke!\n- first point")
     ['Dr. Lee came.', 'We spoke!', '- first point']
+    >>> sentences("Ran 6k, legs ok. I need a nap.")
+    ['Ran 6k, legs ok.', 'I need a nap.']
     >>> sentences("Die Miete ist am 3. April fällig. Danke.")
     ['Die Miete ist am 3. April fällig.', 'Danke.']
     >>> sentences("Urlaub ist vom 16. bis 20. März. Der 2. Weltkrieg. It costs 20. Fine.")
@@ -65,7 +68,8 @@ def sentences(text: str, language: str | None = None) -> list[str]:
         if len(line) < 4:  # too short to hold two sentences; spares the segmenter's call
             cut_pieces.append(line.strip())
             continue
-        cut_pieces.extend(piece.strip() for piece in _joined_at_ordinals(segment(code, line), code))
+        for piece in _joined_at_ordinals(segment(code, line), code):
+            cut_pieces.extend(part.strip() for part in _OKAY.split(piece))
     return [piece for piece in cut_pieces if piece]
 
 
