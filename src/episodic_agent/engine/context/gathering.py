@@ -261,20 +261,7 @@ def gathered(
     added = dict(linked) if policy != RIVALS else {}  # there a link is one of the features
     called = partial(told_by, whose=tx.scope, here=now.before, named=are_named((*now.before, *texts)))
     quotes = [
-        QuotedText(
-            Block.BEFORE,
-            LineKind.RECALLED,
-            item.text,
-            item.thread_id,
-            None,
-            item.seq,
-            item.seq,
-            as_lived(item, item.at),
-            float(worth) + added.get(item.thread_id, 0.0),
-            speaker=called(item),
-            reply=is_reply(item),
-            sitting=int(part),
-        )
+        replace(quoted(item, float(worth) + added.get(item.thread_id, 0.0), called(item)), sitting=int(part))
         for item, worth, part in zip(texts, worths.round(6), sitting, strict=True)
     ]
     quotes = _newest_rounds(quotes, texts, talk=legs.order is not None and legs.order.latest)
@@ -283,6 +270,23 @@ def gathered(
     quotes = _newest_outputs(quotes, texts)
     ends = _conclusions(tx, now, quotes, texts, apart, (shown, visibility))
     return _answered(quotes, ends), stored | {ref: item for ref, _, item in ends}
+
+
+def quoted(observation: Observation, worth: float, speaker: str) -> QuotedText:
+    """Return what was said earlier as a text that may be told."""
+    return QuotedText(
+        Block.BEFORE,
+        LineKind.RECALLED,
+        observation.text,
+        observation.thread_id,
+        None,
+        observation.seq,
+        observation.seq,
+        as_lived(observation, observation.at),
+        worth,
+        speaker=speaker,
+        reply=is_reply(observation),
+    )
 
 
 def _timed(worths: Floats, now: Situation, texts: Sequence[Observation], refs: Sequence[int]) -> Floats:
@@ -375,8 +379,8 @@ def _conclusions(
     requests = {item.id: item for item in texts if (item.thread_id, item.seq) in asked}
     shown, visibility = bounds
 
-    def free(refs: Refs) -> Refs:
-        return _free(tx, visibility.shown(refs), now, apart, shown)
+    def shown_refs(refs: Refs) -> Refs:
+        return free(tx, visibility.shown(refs), now, apart, shown)
 
     return [
         (
@@ -384,7 +388,7 @@ def _conclusions(
             asked[requests[name].thread_id, requests[name].seq],
             item,
         )
-        for name, item in conclusions(tx, list(requests.values()), free).items()
+        for name, item in conclusions(tx, list(requests.values()), shown_refs).items()
         if item.at <= now.at
     ]
 
@@ -564,7 +568,7 @@ def _candidates(
 ) -> Refs:
     """Return the references of what may be told, rising."""
     if now.when is not None and now.when.alone:
-        return _free(tx, now.when.refs, now, apart, shown)
+        return free(tx, now.when.refs, now, apart, shown)
     legs_refs = [legs.nearest(legs.message), legs.nearest(legs.around), legs.worded(legs.asking)]
     legs_refs += [legs.worded(legs.before), legs.outermost()]
     hits = np.unique(np.concatenate(legs_refs).astype(np.int64))
@@ -584,10 +588,10 @@ def _candidates(
     timed += [] if now.talk is None else [now.talk[-PER_LEG:]]
     timed += [np.array([*now.taken_on], np.int64)]
     refs = np.unique(np.concatenate([hits - 1, hits, hits + 1, *reach, *timed]).astype(np.int64))
-    return _free(tx, refs, now, apart, shown)
+    return free(tx, refs, now, apart, shown)
 
 
-def _free(tx: Transaction, refs: Refs, now: Situation, apart: Iterable[UUID], shown: frozenset[int]) -> Refs:
+def free(tx: Transaction, refs: Refs, now: Situation, apart: Iterable[UUID], shown: frozenset[int]) -> Refs:
     """Return references without what nothing is told of, what stands elsewhere, and the message itself."""
     numbers = {tx.threads.number(item) for item in apart}
     refs = now.others.without(tx, refs)
