@@ -31,9 +31,9 @@ from episodic_agent.core.echo import is_echo, own_words
 from episodic_agent.core.episodes.languages import content_terms
 from episodic_agent.core.facts.stating import STATEMENTS, lasting
 from episodic_agent.core.language import tokens
-from episodic_agent.core.language.pastdays import asked_time
+from episodic_agent.core.language.pastdays import asked_time, sums_up
 from episodic_agent.core.recall import kept_terms, term_weight
-from episodic_agent.core.recall.alone import QUESTION_MARKS, asks, looks_back
+from episodic_agent.core.recall.alone import QUESTION_MARKS, asks, asks_what_is_new, looks_back
 from episodic_agent.core.recall.bm25 import K1, B
 from episodic_agent.core.recall.due import days_asked
 from episodic_agent.core.recall.order import Order, order_of, without_order
@@ -137,7 +137,7 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
     talk = named_talk(tx, text, now.at) if asks(text) else None
     now = now if talk is None else replace(now, talk=talk.refs)
     now = _with_commitments(tx, deps, now, visibility)
-    over = asks(text) and bool(asked_time(text, now.at).ranges)
+    over = (asks(text) or sums_up(text)) and bool(asked_time(text, now.at).ranges)
     if not over and days_asked(text, now.at) is None:
         return now
     actors = tuple(tx.observations.actors())
@@ -155,7 +155,8 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
         quiet = query.ahead.alone and not len(refs)
         note = nothing_due(query.ahead.days, drawn=visibility.drawn) if quiet else ""
         return replace(now, when=AskedTime(query, refs, query.ahead.alone, note, due=True, close=close))
-    if not over or not query.time.ranges or not (query.said_alone or looks_back(text)):
+    is_back = query.said_alone or looks_back(text) or (query.happened_alone and asks_what_is_new(text))
+    if not over or not query.time.ranges or not is_back:
         return now
     since, until = span(query)
     if since > now.at:
