@@ -22,6 +22,7 @@ from episodic_agent.core.context.relevance import (
     RIVALS,
     SITTING,
     EarlierWords,
+    bearing,
     fading,
     relevances,
     statement_worth,
@@ -257,7 +258,8 @@ def gathered(
     worths = relevances(seen, vectors=legs.vectors, policy=policy)
     if policy == RIVALS:
         first = np.argsort(-worths, kind="stable")[:READ_AGAIN]
-        worths[first] += statement_worth(vectors=legs.vectors) * states([texts[row] for row in first])
+        stating = bearing(seen, vectors=legs.vectors)[first] * states([texts[row] for row in first])
+        worths[first] += statement_worth(vectors=legs.vectors) * stating
     worths = in_order(_timed(worths, now, texts, order), legs.order, texts, seen)
     added = dict(linked) if policy != RIVALS else {}  # there a link is one of the features
     called = partial(told_by, whose=tx.scope, here=now.before, named=are_named((*now.before, *texts)))
