@@ -64,6 +64,11 @@ def test_who_asks_for_more_or_of_what_comes_does_not(question: str) -> None:
     assert not query.happened_alone
 
 
+def test_what_is_still_new_is_not_what_is_still_to_be_done() -> None:
+    assert read("Was gibt es noch Neues seit gestern?").happened_alone
+    assert not read("Was habe ich diese Woche noch zu tun?").happened_alone
+
+
 def test_on_its_first_day_the_week_before_is_meant() -> None:
     monday = datetime(2026, 4, 6, 9, tzinfo=UTC)
     (part,) = read("how was my week?", monday).time.ranges

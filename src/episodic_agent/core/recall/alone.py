@@ -87,7 +87,8 @@ def asks_what_happened(question: str, now: datetime, utc_offset: timedelta | Non
         _holds_only(question, pieces, faring, now, utc_offset) for faring in _faring()
     ):
         return True
-    if _asks_for_details(question, present) or _listed("open").search(fold(question)):
+    is_open = _listed("open").search(fold(question)) is not None and not asks_what_is_new(question)
+    if is_open or _asks_for_details(question, present):
         return False
     signs = phrases("recall/alone.happening_han")
     spoken = any(sign in question for sign in signs)
