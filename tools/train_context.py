@@ -36,6 +36,7 @@ from episodic_agent.core.context.relevance import (
     READ_AGAIN,
     STATES,
     EarlierWords,
+    bearing,
     rival_features,
 )
 from episodic_agent.core.context.telling import Block, QuotedText, tell
@@ -263,7 +264,8 @@ def score(case: Case, need: Mapping[str, float], matter: Mapping[str, float]) ->
     )
     total: Floats = one + MATTER_SHARE * np.minimum(other, MOST_MATTER)
     first = np.argsort(-total, kind="stable")[:READ_AGAIN]
-    total[first] += need[STATES] * case.rows[STATES][first]
+    bears = bearing(case.seen, vectors="cosine" in need)
+    total[first] += need[STATES] * (bears * case.rows[STATES])[first]
     return total
 
 

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -18,7 +19,10 @@ from episodic_agent.core.context import LineKind, estimate
 from episodic_agent.core.context.telling import Block, QuotedText, Spot
 from episodic_agent.engine.context.assembling import ThreadContext
 from episodic_agent.engine.context.correcting import with_corrections
+from episodic_agent.engine.context.gathering import gathered, situation
+from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.errors import InvalidInput
+from episodic_agent.protocols import query_vector
 from episodic_agent.schemas import Scope, Vector
 from episodic_agent.tools import memory_tools
 
@@ -151,6 +155,32 @@ def test_what_a_person_states_is_worth_more_than_the_same_words_of_a_device(open
         return line.score
 
     assert worth("tom") > worth("sensor") + 0.1
+
+
+def test_stating_something_of_another_matter_makes_it_worth_no_more(
+    open_memory: OpenMemory, tmp_path: Path
+) -> None:
+    embedder = MatterEmbedder(*MATTERS)
+
+    def worth(first: str, message: str) -> float:
+        memory = open_memory(tmp_path / f"{uuid4()}.db", embedder=embedder)
+        talk(memory, 0, (first, "Fine."))
+        for day, text in enumerate(IDLE * 4, 3):
+            talk(memory, day, (text, "Right."))
+        vector = query_vector(embedder, message)
+        with memory._deps.store.begin(Scope("default", "default"), write=False) as tx:
+            visibility = Visibility(tx, at(60))
+            now = situation(tx, message, vector, at(60), None, end=None, visibility=visibility)
+            quotes, _ = gathered(
+                tx, memory._deps, now, linked={}, apart=(), visibility=visibility, shown=frozenset()
+            )
+        return next(quote.worth for quote in quotes if quote.text == first)
+
+    def gain(message: str) -> float:
+        return worth("I am allergic to walnuts", message) - worth("we cracked some walnuts", message)
+
+    assert gain("Shall we have dinner together?") > 0.2
+    assert gain("Will the clutch hold?") < 0.1
 
 
 @pytest.mark.slow

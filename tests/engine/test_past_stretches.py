@@ -67,6 +67,11 @@ THEN = (
     ("what happened yesterday?", (27,)),
     ("was war gestern?", (27,)),
     ("What happened this week?", (23, 24, 26, 27)),
+    ("What changed this week?", (23, 24, 26, 27)),
+    ("Sum up my week", (23, 24, 26, 27)),
+    ("Fass meine Woche zusammen", (23, 24, 26, 27)),
+    ("Что я делала на этой неделе?", (23, 24, 26, 27)),
+    ("What did I do on Thursday?", (26,)),
     ("Was ist zwischen dem 23. und dem 26. November passiert?", (23, 24, 26)),
 )
 

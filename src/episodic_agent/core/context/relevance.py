@@ -5,7 +5,8 @@ whether its sitting is of the same matter. Features are the likeness of a candid
 what went before it (an elliptical message presupposes that), the words it shares with both by their rarity,
 how well its sitting does as a whole, its neighbours in it (an answer stands behind its question), how long
 ago it was, and who said it. What they put first is then read once more: what states something that lasts is
-likelier to be needed than what asks or chats about the same. `tools/train_context.py` makes the weights.
+likelier to be needed than what asks or chats about the same, as far as it is about the same.
+`tools/train_context.py` makes the weights.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,6 +33,7 @@ MOST_MATTER: Final = 0.5  # what it may add at most: a sitting that surely is of
 FADING: Final = 0.75  # what an earlier message of the sitting weighs, against the one after it
 LAST: Final = 6  # messages of the sitting that are read with the message
 SITTING: Final = 12  # messages that stand for the sitting as a whole
+_APART, _NEAR = 0.05, 0.25  # cosines from which a text may bear on a message, and surely does
 _WORDS: Final = 8.0  # a BM25 score that is much
 _AROUND: Final = 16.0
 
@@ -161,6 +163,18 @@ def relevances(seen: EarlierWords, *, vectors: bool, policy: str = RIVALS) -> Fl
 def statement_worth(*, vectors: bool) -> float:
     """Return the log-odds that stating what lasts adds to what `relevances` gives."""
     return dict(_weights(f"{CONTEXT_WEIGHTS[RIVALS]}.{'vectors' if vectors else 'words'}.{NEED}"))[STATES]
+
+
+def bearing(seen: EarlierWords, *, vectors: bool) -> Floats:
+    """Return how far each text bears on the message itself, in [0, 1]: so much counts what it states.
+
+    What shares none of its words and means something else states another matter, however well. Without
+    vectors nothing tells what a text means.
+    """
+    if not vectors:
+        return np.ones(len(seen.words))
+    near = np.clip((np.maximum(seen.cosine, seen.around) - _APART) / (_NEAR - _APART), 0.0, 1.0)
+    return np.where(seen.words > 0, 1.0, near)
 
 
 def _judged(rows: Mapping[str, Floats], address: str) -> Floats:

@@ -296,6 +296,7 @@ def _chosen(
         if not text or cost > min(room, left.get(quote.block, room)):
             no_room.add(quote.spot)
             continue
+        no_room.discard(quote.spot)  # as a fact it may have had none
         headed.update(heads)
         room -= cost
         if quote.block in left:

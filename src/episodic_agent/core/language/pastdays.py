@@ -63,7 +63,9 @@ def with_dates(question: str, now: datetime, utc_offset: timedelta | None = None
 
 
 def _dated(sentence: str, today: date) -> str:
-    for pattern, write in (*_ANYWHERE, *_BACK) if _looks_back(sentence) else _ANYWHERE:
+    back = _looks_back(sentence)
+    patterns = [*_ANYWHERE, *(_OWN if back or _sums_up(sentence) else ()), *(_BACK if back else ())]
+    for pattern, write in patterns:
         compiled = _compiled(pattern)
         if compiled.search(sentence):
             dates = _dates(sentence) if write in _OF_BARE_DAYS else ()
@@ -79,6 +81,19 @@ def speaks_of_days_over(question: str) -> bool:
     [True, False]
     """
     return len(question) <= _LONGEST and _looks_back(normal(question))
+
+
+def sums_up(text: str) -> bool:
+    """Tell whether a text asks to sum up what was, by its words.
+
+    >>> sums_up("sum up my week"), sums_up("plan my week")
+    (True, False)
+    """
+    return len(text) <= _LONGEST and _sums_up(normal(text))
+
+
+def _sums_up(folded: str) -> bool:
+    return _compiled("«*summing»").search(folded) is not None
 
 
 @lru_cache(maxsize=512)
@@ -113,7 +128,7 @@ def _may_name(folded: str) -> bool:
 def _signs() -> frozenset[str]:
     """Return the words of which one stands in whatever is read here, but figures."""
     forms = [form for name in ("since", "weekend", "lately") for form in phrases(f"{_DATA}.{name}")]
-    forms += [*pairs(f"{_DATA}.stretches"), *weekdays()]
+    forms += [*pairs(f"{_DATA}.stretches"), *pairs(f"{_DATA}.own"), *weekdays()]
     return frozenset(word for form in forms for word in _WORD.findall(form)[-1:])
 
 
@@ -241,6 +256,14 @@ def _write_stretch(match: re.Match[str], _: date) -> str:
     return pairs(f"{_DATA}.stretches")[" ".join(match.group().split())]
 
 
+def _write_own(match: re.Match[str], today: date) -> str:
+    """Return the stretch that runs; as it begins, the one before is meant: on Monday little of a week is."""
+    unit = pairs(f"{_DATA}.own")[" ".join(match["own"].split())]
+    begins = {"week": today.weekday() == 0, "month": today.day == 1, "day": False}[unit]
+    stretch = "today" if unit == "day" else f"{'last' if begins else 'this'} {unit}"
+    return f" {stretch} " if HAN.search(match["own"]) else stretch
+
+
 def _write_weekend(match: re.Match[str], today: date) -> str:
     """Return the weekend that is over, or that runs on a Sunday: on Saturday little of it is."""
     if _is_of_more(match):
@@ -307,7 +330,11 @@ _ANYWHERE: Final[tuple[tuple[str, _Writer], ...]] = (
     ),
     ("«*stretches»", _write_stretch),
 )
-# What is read where a question is of what is over: else it may be of days to come, or of many.
+# What is read where a question is of what is over, or asks to sum it up,
+_OWN: Final[tuple[tuple[str, _Writer], ...]] = (
+    (r"(?<![\w'’-])(?P<own>«own»)(?=\W*(?:(?:«own_behind»)\W*)*$)", _write_own),
+)
+# and where it is of what is over: else it may be of days to come, or of many.
 _BACK: Final[tuple[tuple[str, _Writer], ...]] = (
     (r"(?<!last )(?<!this )(?<!next )«*weekend»", _write_weekend),
     (

@@ -13,8 +13,9 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from episodic_agent.core.language import fold, script
+from episodic_agent.core.language.coming import words_pattern
 from episodic_agent.core.language.dayparts import without
-from episodic_agent.core.language.pastdays import asked_time, speaks_of_days_over
+from episodic_agent.core.language.pastdays import asked_time, speaks_of_days_over, sums_up
 from episodic_agent.core.language.phrases import unspaced_pattern
 from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
 from episodic_agent.core.language.stopwords import stop_words
@@ -70,20 +71,24 @@ def asks_what_was_said(question: str, now: datetime, utc_offset: timedelta | Non
 def asks_what_happened(question: str, now: datetime, utc_offset: timedelta | None = None) -> bool:
     """Tell whether a question is for nothing but what happened, or is new, in a time.
 
-    Who asks who, where, when or how asks for more than that.
+    Who asks who, where, when or how asks for more than that, but for how that time was.
 
     >>> from datetime import UTC
     >>> now = datetime(2024, 3, 20, tzinfo=UTC)
-    >>> asks_what_happened("I'm back. What did I miss since Friday?", now)
-    True
+    >>> questions = "I'm back. What did I miss since Friday?", "What did I do on Monday?", "How was my week?"
+    >>> [asks_what_happened(question, now) for question in questions]
+    [True, True, True]
     >>> asks_what_happened("What happened with the invoice since Friday?", now)
     False
     """
     pieces = list(_pieces(question))
     present = {piece.folded for piece in pieces}
-    if not present.isdisjoint(listed_words("language/coming.details")) or any(
-        sign in question for sign in phrases("language/coming.details_han")
+    if _asks_how(question, present) and any(
+        _holds_only(question, pieces, faring, now, utc_offset) for faring in _faring()
     ):
+        return True
+    is_open = _listed("open").search(fold(question)) is not None and not asks_what_is_new(question)
+    if is_open or _asks_for_details(question, present):
         return False
     signs = phrases("recall/alone.happening_han")
     spoken = any(sign in question for sign in signs)
@@ -94,11 +99,24 @@ def asks_what_happened(question: str, now: datetime, utc_offset: timedelta | Non
     )
 
 
+def _asks_how(question: str, present: Set[str]) -> bool:
+    signs = phrases("recall/alone.how_han")
+    return not present.isdisjoint(listed_words("recall/alone.how")) or any(sign in question for sign in signs)
+
+
+def _asks_for_details(question: str, present: Set[str]) -> bool:
+    return not present.isdisjoint(listed_words("language/coming.details")) or any(
+        sign in question for sign in phrases("language/coming.details_han")
+    )
+
+
 def asks_what_is_new(question: str) -> bool:
-    """Tell whether a question is for what is new or was missed: of days to come nothing is yet."""
+    """Tell whether a question is for what is new, changed or missed, or a summary: not of days to come."""
     words = {fold(match.group()) for match in _WORD.finditer(question)}
     signs = phrases("recall/alone.happening_han")
-    return not words.isdisjoint(listed_words("recall/alone.new")) or any(sign in question for sign in signs)
+    if not words.isdisjoint(listed_words("recall/alone.new")) or any(sign in question for sign in signs):
+        return True
+    return sums_up(question) or _listed("changed").search(fold(question)) is not None
 
 
 def asks_who_came(question: str, now: datetime, utc_offset: timedelta | None = None) -> bool:
@@ -186,6 +204,18 @@ def _happening() -> Sequence[tuple[frozenset[str], frozenset[str]]]:
         (words, words.union(_fillers()[one], listed_words(f"recall/alone.beside.{one}")))
         for one, words in languages.items()
     ]
+
+
+@cache
+def _faring() -> Sequence[frozenset[str]]:
+    """Return by language all the words of a question for how a time was."""
+    han = frozenset("".join(phrases("recall/alone.faring_han")))
+    return [han.union(listed_words(f"recall/alone.faring.{one}")) for one in texts("recall/alone.faring")]
+
+
+@cache
+def _listed(name: str) -> re.Pattern[str]:
+    return words_pattern(phrases(f"recall/alone.{name}"))
 
 
 @cache

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from episodic_agent.core.context.telling import QuotedText, Spot, terms_of
+from episodic_agent.core.context.telling import Block, QuotedText, Spot, terms_of
 from episodic_agent.core.facts.quoting import may_end
 from episodic_agent.core.facts.replacing import JudgedStatement, likelihood
 from episodic_agent.core.recall.alone import QUESTION_MARKS
@@ -40,22 +40,26 @@ def with_corrections(
 
     Judged are statements that bear on the message: an answer would rest on them. A question changes nothing.
     """
-    later = _corrections(tx, deps, earlier, stored)
+    judged = _corrections(tx, deps, earlier, stored)
+    later = dict(judged)
     for line in earlier:  # what surely took a fact's place, too
         if line.corrected_by:
             later[line.spot] = tuple(dict.fromkeys([*line.corrected_by, *later.get(line.spot, ())]))
     if not later:
         return list(facts), list(earlier)
     worths: dict[Spot, float] = {}
-    for line in sorted((*facts, *earlier), key=lambda one: -one.worth):
-        for spot in later.get(line.spot, ()):
-            worths[spot] = max(worths.get(spot, line.worth), line.worth) + _ABOVE
+    # in the order of time: what changed the one may have been changed by the other
+    for line in sorted((*facts, *earlier), key=lambda one: (one.at, one.spot, one.block)):
+        worth = max(line.worth, worths.get(line.spot, line.worth))
+        # a fact that is known holds, whatever else its message said
+        for spot in (judged if line.block is Block.KNOWN else later).get(line.spot, ()):
+            worths[spot] = max(worths.get(spot, worth), worth) + _ABOVE
     known: dict[Spot, str] = {}
     for line in facts:
         known[line.spot] = known.get(line.spot, "") + line.text
     known_lines = [
         replace(
-            one, worth=max(one.worth, worths.get(one.spot, one.worth)), corrected_by=later.get(one.spot, ())
+            one, worth=max(one.worth, worths.get(one.spot, one.worth)), corrected_by=judged.get(one.spot, ())
         )
         for one in facts
     ]

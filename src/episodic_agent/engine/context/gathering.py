@@ -22,6 +22,7 @@ from episodic_agent.core.context.relevance import (
     RIVALS,
     SITTING,
     EarlierWords,
+    bearing,
     fading,
     relevances,
     statement_worth,
@@ -31,9 +32,9 @@ from episodic_agent.core.echo import is_echo, own_words
 from episodic_agent.core.episodes.languages import content_terms
 from episodic_agent.core.facts.stating import STATEMENTS, lasting
 from episodic_agent.core.language import tokens
-from episodic_agent.core.language.pastdays import asked_time
+from episodic_agent.core.language.pastdays import asked_time, sums_up
 from episodic_agent.core.recall import kept_terms, term_weight
-from episodic_agent.core.recall.alone import QUESTION_MARKS, asks, looks_back
+from episodic_agent.core.recall.alone import QUESTION_MARKS, asks, asks_what_is_new, looks_back
 from episodic_agent.core.recall.bm25 import K1, B
 from episodic_agent.core.recall.due import days_asked
 from episodic_agent.core.recall.order import Order, order_of, without_order
@@ -137,7 +138,7 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
     talk = named_talk(tx, text, now.at) if asks(text) else None
     now = now if talk is None else replace(now, talk=talk.refs)
     now = _with_commitments(tx, deps, now, visibility)
-    over = asks(text) and bool(asked_time(text, now.at).ranges)
+    over = (asks(text) or sums_up(text)) and bool(asked_time(text, now.at).ranges)
     if not over and days_asked(text, now.at) is None:
         return now
     actors = tuple(tx.observations.actors())
@@ -155,7 +156,8 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
         quiet = query.ahead.alone and not len(refs)
         note = nothing_due(query.ahead.days, drawn=visibility.drawn) if quiet else ""
         return replace(now, when=AskedTime(query, refs, query.ahead.alone, note, due=True, close=close))
-    if not over or not query.time.ranges or not (query.said_alone or looks_back(text)):
+    is_back = query.said_alone or looks_back(text) or (query.happened_alone and asks_what_is_new(text))
+    if not over or not query.time.ranges or not is_back:
         return now
     since, until = span(query)
     if since > now.at:
@@ -256,25 +258,13 @@ def gathered(
     worths = relevances(seen, vectors=legs.vectors, policy=policy)
     if policy == RIVALS:
         first = np.argsort(-worths, kind="stable")[:READ_AGAIN]
-        worths[first] += statement_worth(vectors=legs.vectors) * states([texts[row] for row in first])
+        stating = bearing(seen, vectors=legs.vectors)[first] * states([texts[row] for row in first])
+        worths[first] += statement_worth(vectors=legs.vectors) * stating
     worths = in_order(_timed(worths, now, texts, order), legs.order, texts, seen)
     added = dict(linked) if policy != RIVALS else {}  # there a link is one of the features
     called = partial(told_by, whose=tx.scope, here=now.before, named=are_named((*now.before, *texts)))
     quotes = [
-        QuotedText(
-            Block.BEFORE,
-            LineKind.RECALLED,
-            item.text,
-            item.thread_id,
-            None,
-            item.seq,
-            item.seq,
-            as_lived(item, item.at),
-            float(worth) + added.get(item.thread_id, 0.0),
-            speaker=called(item),
-            reply=is_reply(item),
-            sitting=int(part),
-        )
+        replace(quoted(item, float(worth) + added.get(item.thread_id, 0.0), called(item)), sitting=int(part))
         for item, worth, part in zip(texts, worths.round(6), sitting, strict=True)
     ]
     quotes = _newest_rounds(quotes, texts, talk=legs.order is not None and legs.order.latest)
@@ -283,6 +273,23 @@ def gathered(
     quotes = _newest_outputs(quotes, texts)
     ends = _conclusions(tx, now, quotes, texts, apart, (shown, visibility))
     return _answered(quotes, ends), stored | {ref: item for ref, _, item in ends}
+
+
+def quoted(observation: Observation, worth: float, speaker: str) -> QuotedText:
+    """Return what was said earlier as a text that may be told."""
+    return QuotedText(
+        Block.BEFORE,
+        LineKind.RECALLED,
+        observation.text,
+        observation.thread_id,
+        None,
+        observation.seq,
+        observation.seq,
+        as_lived(observation, observation.at),
+        worth,
+        speaker=speaker,
+        reply=is_reply(observation),
+    )
 
 
 def _timed(worths: Floats, now: Situation, texts: Sequence[Observation], refs: Sequence[int]) -> Floats:
@@ -375,8 +382,8 @@ def _conclusions(
     requests = {item.id: item for item in texts if (item.thread_id, item.seq) in asked}
     shown, visibility = bounds
 
-    def free(refs: Refs) -> Refs:
-        return _free(tx, visibility.shown(refs), now, apart, shown)
+    def shown_refs(refs: Refs) -> Refs:
+        return free(tx, visibility.shown(refs), now, apart, shown)
 
     return [
         (
@@ -384,7 +391,7 @@ def _conclusions(
             asked[requests[name].thread_id, requests[name].seq],
             item,
         )
-        for name, item in conclusions(tx, list(requests.values()), free).items()
+        for name, item in conclusions(tx, list(requests.values()), shown_refs).items()
         if item.at <= now.at
     ]
 
@@ -564,7 +571,7 @@ def _candidates(
 ) -> Refs:
     """Return the references of what may be told, rising."""
     if now.when is not None and now.when.alone:
-        return _free(tx, now.when.refs, now, apart, shown)
+        return free(tx, now.when.refs, now, apart, shown)
     legs_refs = [legs.nearest(legs.message), legs.nearest(legs.around), legs.worded(legs.asking)]
     legs_refs += [legs.worded(legs.before), legs.outermost()]
     hits = np.unique(np.concatenate(legs_refs).astype(np.int64))
@@ -584,10 +591,10 @@ def _candidates(
     timed += [] if now.talk is None else [now.talk[-PER_LEG:]]
     timed += [np.array([*now.taken_on], np.int64)]
     refs = np.unique(np.concatenate([hits - 1, hits, hits + 1, *reach, *timed]).astype(np.int64))
-    return _free(tx, refs, now, apart, shown)
+    return free(tx, refs, now, apart, shown)
 
 
-def _free(tx: Transaction, refs: Refs, now: Situation, apart: Iterable[UUID], shown: frozenset[int]) -> Refs:
+def free(tx: Transaction, refs: Refs, now: Situation, apart: Iterable[UUID], shown: frozenset[int]) -> Refs:
     """Return references without what nothing is told of, what stands elsewhere, and the message itself."""
     numbers = {tx.threads.number(item) for item in apart}
     refs = now.others.without(tx, refs)

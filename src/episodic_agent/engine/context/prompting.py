@@ -19,7 +19,7 @@ from episodic_agent.core.context import Basis, LineKind
 from episodic_agent.core.context.frames import ContextPhrases, frame_for
 from episodic_agent.core.context.quoting import as_sentence
 from episodic_agent.core.context.relevance import RIVALS
-from episodic_agent.core.context.telling import LONGEST, SHARES, Block, Continued, QuotedText, Spot, tell
+from episodic_agent.core.context.telling import LONGEST, SHARES, Block, Continued, QuotedText, tell
 from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.episodes.repeats import title_beside, unsaid
 from episodic_agent.core.facts.quoting import is_quotation
@@ -44,11 +44,12 @@ from episodic_agent.engine.context.gathering import (
     link_worth,
 )
 from episodic_agent.engine.context.passing import not_over
+from episodic_agent.engine.context.replacing import Surroundings, beside_what_holds, without_replaced
 from episodic_agent.engine.context.speakers import are_named, replier
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.quoting import knows_meaning
 from episodic_agent.engine.links.linked import NearThread, on_both_sides
-from episodic_agent.engine.recall.facts import PER_LEG, after_what_holds, best_facts, replaced_words
+from episodic_agent.engine.recall.facts import PER_LEG, after_what_holds, best_facts
 from episodic_agent.engine.threads.resolving import given_name, is_place
 from episodic_agent.engine.threads.session_records import SessionFacts, declared, session_at
 from episodic_agent.engine.visibility.hidden import Visibility
@@ -69,7 +70,6 @@ _MOST_HERE: Final = 40  # where the budget has room for them
 MOST_SKILLS: Final = 2
 _FITS: Final = 0.5  # share of what a skill's requests have in common that the message has
 _SURE: Final = 0.5  # confidence
-_LOOKED_THROUGH: Final = 60  # of what was said earlier, the likeliest to be told
 _TURNS: Final = 8  # of a skill, the newest, among which one is its source
 _TOLD_WISH: Final = 0.6  # from which a standing wish is told whatever is said
 _TOLD_WISH_WORDS: Final = 0.55
@@ -133,12 +133,15 @@ def prompt(
         facts = _bearing(facts, earlier)
     frame = frame_for(current.text, _asked(tx, current, earlier, visibility), deps.language)
     session = _session(tx, deps, current, visibility, [item.text for item in here], frame)
-    earlier = _not_replaced(tx, current, earlier, stored, beside=policy == RIVALS)
     if policy == RIVALS:
+        around = Surroundings(current, visibility, frozenset(apart), shown, deps.language)
+        earlier, stored = beside_what_holds(tx, around, earlier, stored, max_tokens=max_tokens)
         facts, earlier = with_corrections(tx, deps, facts, earlier, stored)
         for line, spoken in decided(tx, current, earlier, session, apart, visibility=visibility, frame=frame):
             earlier.append(line)
             proofs.append(spoken)
+    else:
+        earlier = without_replaced(tx, earlier, stored, current.at)
     skills = _skills(tx, deps, current, visibility)
     lines = [*facts, *skills, *session, *here, *earlier]
     context = tell(
@@ -301,33 +304,6 @@ def _continued(
         return None
     title, at = called(last.thread), last.thread.last_activity_at
     return Continued(last.thread.id, 0, at, began, last.uncertain, title) if title.strip() else None
-
-
-def _not_replaced(
-    tx: Transaction,
-    now: Situation,
-    earlier: Sequence[QuotedText],
-    stored: Mapping[int, Observation],
-    *,
-    beside: bool,
-) -> list[QuotedText]:
-    """Return what was said without what is no longer so; `beside` what took its place it stays.
-
-    The judge of pairs errs, and what it ends wrongly would be lost: dated, the older misleads nobody where
-    the later stands below it. Where that is not at hand the older is left out.
-    """
-    likely = sorted(earlier, key=lambda item: -item.worth)[:_LOOKED_THROUGH]
-    at_hand = {item.spot for item in earlier}
-    read = {o.id: o for o in stored.values() if (o.thread_id, o.seq) in {item.spot for item in likely}}
-    spots = {o.id: (o.thread_id, o.seq) for o in stored.values()}
-    newer: dict[Spot, set[Spot]] = {}
-    for old, proofs in replaced_words(tx, read, now.at):
-        newer.setdefault(spots[old], set()).update(spots[one] for one in proofs if one in spots)
-    return [
-        replace(item, corrected_by=tuple(sorted(newer[item.spot]))) if item.spot in newer else item
-        for item in earlier
-        if item.spot not in newer or (beside and newer[item.spot] & at_hand)
-    ]
 
 
 def _skills(tx: Transaction, deps: Deps, now: Situation, visibility: Visibility) -> list[QuotedText]:

@@ -1,6 +1,7 @@
 """Which facts answer a query: by words and by meaning, those that hold at a moment or all that ever did."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -206,26 +207,77 @@ def replaced_words(
 
     That is words which mostly are a fact whose place another took.
     """
+    return [
+        (proof.observation_id, frozenset(e.observation_id for one in changes for e in one.telling))
+        for fact, changes in _ended(tx, observations, at)[0]
+        for proof in fact.telling
+        if _is_most(fact, observations.get(proof.observation_id))
+    ]
+
+
+def ended_words(
+    tx: Transaction, observations: Mapping[UUID, Observation], at: datetime
+) -> Mapping[UUID, Sequence[frozenset[UUID]]]:
+    """Return what was said and is no longer so at `at`, with the observations that say what is, by each fact.
+
+    That is words which mostly are a fact whose place another took, or which tell of no fact that still holds.
+    However often a fact was changed since, the last of it counts.
+    """
+    over, holding = _ended(tx, observations, at)
+    result: dict[UUID, list[frozenset[UUID]]] = {}
+    for fact, changes in over:
+        last = frozenset(one.observation_id for one in changes[-1].telling)
+        for name in dict.fromkeys(proof.observation_id for proof in fact.telling):
+            if name in observations and (name not in holding or _is_most(fact, observations[name])):
+                result.setdefault(name, []).append(last)
+    return {name: lasts for name, lasts in result.items() if not any(name in last for last in lasts)}
+
+
+def _ended(
+    tx: Transaction, observations: Mapping[UUID, Observation], at: datetime
+) -> tuple[list[tuple[Fact, Sequence[Fact]]], AbstractSet[UUID]]:
+    """Return the facts of some observations whose place others took by `at`, newest first, with these others.
+
+    Each took the place of the one before it; the last of them holds. Then the observations that tell of what
+    holds.
+    """
     resting = (
         [kept.fact for kept in tx.knowledge.facts(resting_on=list(observations))] if observations else []
     )
     over = [
-        (fact, fact.superseded_by)
+        fact
         for fact in resting
         if fact.superseded_by is not None and not fact.held_at(at) and fact.valid_at <= at
     ]
-    if not over:
-        return []
-    later = {kept.id: kept.fact for kept in tx.knowledge.facts(ids=[newer for _, newer in over])}
-    over.sort(key=lambda pair: (pair[0].valid_at, pair[0].id), reverse=True)
-    return [
-        (proof.observation_id, frozenset(e.observation_id for e in later[newer].telling))
-        for fact, newer in over
-        for proof in fact.telling
-        if (observation := observations.get(proof.observation_id)) is not None
-        and len(fact.value) >= _MOSTLY * len(observation.text)
-        and newer in later
-    ]
+    known: dict[UUID, Fact] = {}
+    followers = _followers(over, at)
+    while followers:
+        read = [kept.fact for kept in tx.knowledge.facts(ids=sorted(followers))]
+        known |= {fact.id: fact for fact in read}
+        followers = _followers(read, at) - known.keys()
+    over.sort(key=lambda fact: (fact.valid_at, fact.id), reverse=True)
+    chains = [(fact, _changes(fact, known, at)) for fact in over]
+    holding = {proof.observation_id for fact in resting if fact.held_at(at) for proof in fact.telling}
+    return [(fact, changes) for fact, changes in chains if changes], holding
+
+
+def _changes(fact: Fact, known: Mapping[UUID, Fact], at: datetime) -> list[Fact]:
+    """Return the facts that took the place of one by `at`, each that of the one before it."""
+    result: list[Fact] = []
+    newer = known.get(fact.superseded_by) if fact.superseded_by else None
+    while newer is not None and newer not in result and newer.valid_at <= at:
+        result.append(newer)
+        newer = next((known[name] for name in _followers([newer], at) if name in known), None)
+    return result
+
+
+def _followers(facts: Iterable[Fact], at: datetime) -> set[UUID]:
+    """Return what took the place of those of some facts that no longer hold at a moment."""
+    return {one.superseded_by for one in facts if one.superseded_by is not None and not one.held_at(at)}
+
+
+def _is_most(fact: Fact, observation: Observation | None) -> bool:
+    return observation is not None and len(fact.value) >= _MOSTLY * len(observation.text)
 
 
 def category_of(category: str | None) -> str | None:
