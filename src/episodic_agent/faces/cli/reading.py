@@ -430,6 +430,7 @@ def _write_lines(lines: Iterable[str], output: Path) -> int:
 
 @click.command()
 @click.option(
+    "-o",
     "--output",
     type=click.Path(path_type=Path),
     help="Write to this file (default, and `-`: standard output).",
