@@ -234,6 +234,28 @@ def test_a_short_request_without_telling_words_stands_before_its_answer() -> Non
     assert "Still 11?" in encode(observe(*lines)).summary
 
 
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("Harbourlight wrote again, they offer 100% remote and 70k. I told them no.", "I told them no."),
+        ("Saw the flat in Mill Lane at lunch, two rooms with a garden. I want it.", "I want it."),
+        ("It's a boy!!! Marta told me on the phone before anybody else knew of it.", "It's a boy!!!"),
+    ],
+)
+def test_what_was_answered_in_a_few_words_is_told_with_what_it_answers(text: str, answer: str) -> None:
+    """The answer has hardly a word of its own, and is what came of the matter."""
+    lines = (
+        ("user", "Started the blanket for the baby, eleven rows, it looks like a fishing net."),
+        ("assistant", "A net for catching a niece, in eleven rows."),
+        ("user", text),
+        ("assistant", "That is a clear word on the matter."),
+        ("user", "whatever. The choir sings the Requiem in the cathedral on Saturday evening."),
+    )
+    summary = encode(observe(*lines)).summary
+    assert answer in summary
+    assert "whatever" not in summary
+
+
 def test_what_a_tool_said_is_left_to_those_who_talk_about_it() -> None:
     lines = (
         ("user", "How will the weather be in Leipzig on Saturday?"),
