@@ -175,6 +175,19 @@ def test_a_title_is_the_clause_that_says_the_matter_and_says_it_whole(
     assert encode(observe(*lines)).title.rstrip("?") == title.rstrip("?")
 
 
+def test_short_sentences_that_open_a_talk_are_its_title_together() -> None:
+    """Alone each of them says less than what came up later; together they are what the evening was about."""
+    lines = (
+        ("user", "Wrote Harbourlight. I'm declining. I stay where I am. God that felt good"),
+        ("assistant", "It sounds like you chose, not fled."),
+        (
+            "user",
+            "yes. Noor's letter isn't done tho, she gave me until 2 April because I looked like a ghost",
+        ),
+    )
+    assert encode(observe(*lines)).title.startswith("Wrote Harbourlight. I'm declining.")
+
+
 def test_a_system_prompt_alone_is_no_title() -> None:
     words = encode(observe(("system", "You are a helpful assistant that books hotels for travellers.")))
     assert "helpful" not in words.title

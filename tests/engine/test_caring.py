@@ -159,22 +159,6 @@ def test_a_suppressed_thread_hides_what_is_still_to_come_and_an_episode_of_it_ca
     assert "gate forty" in said_of(memory)
 
 
-def test_lists_keep_what_suppressed_words_hide_and_stories_do_not(open_memory: OpenMemory) -> None:
-    """A list is for whoever takes care of a memory: what is hidden can be found there, and shown again."""
-    memory = open_memory()
-    mine(memory).add("I live with Jonas in Faro.", thread="faro")
-    mine(memory).flush()
-    memory.jobs.run()
-    assert mine(memory).chains.sequence("") != []
-    mine(memory).episodes.suppress(words="Jonas")
-    (card,) = mine(memory).episodes.list()
-    assert "Jonas" in card.title
-    assert "Jonas" in card.hidden
-    assert "Jonas" in str(mine(memory).facts.list())
-    assert mine(memory).chains.sequence("") == []
-    assert "Jonas" not in mine(memory).context("Where do I live?").text
-
-
 @pytest.mark.slow
 def test_suppressed_words_hide_what_holds_them_whole(stores: OpenMemory, clock: Clock) -> None:
     memory = stores()

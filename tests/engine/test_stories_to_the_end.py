@@ -1,11 +1,12 @@
 """A story asked for by its matter, where several are alive at once: all of it is told, up to the last word."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from builders.chats import mine
 
 from episodic_agent import Memory
 from episodic_agent.engine.user import UserMemory
@@ -112,3 +113,19 @@ def test_a_story_cut_by_its_limit_keeps_the_last_word(evenings: UserMemory) -> N
 def test_no_outcome_is_told_that_nobody_declared(evenings: UserMemory) -> None:
     """That she accepted is how one evening went; two weeks later she declined."""
     assert "Outcome" not in evenings.chains.replay("job at Brightwater", limit=20)
+
+
+def test_lists_keep_what_suppressed_words_hide_and_stories_do_not(open_memory: Callable[..., Memory]) -> None:
+    """A list is for whoever takes care of a memory: what is hidden can be found there, and shown again."""
+    memory = open_memory()
+    mine(memory).add("I live with Jonas in Faro.", thread="faro")
+    mine(memory).flush()
+    memory.jobs.run()
+    assert mine(memory).chains.sequence("") != []
+    mine(memory).episodes.suppress(words="Jonas")
+    (card,) = mine(memory).episodes.list()
+    assert "Jonas" in card.title
+    assert "Jonas" in card.hidden
+    assert "Jonas" in str(mine(memory).facts.list())
+    assert mine(memory).chains.sequence("") == []
+    assert "Jonas" not in mine(memory).context("Where do I live?").text
