@@ -175,6 +175,19 @@ def test_a_title_is_the_clause_that_says_the_matter_and_says_it_whole(
     assert encode(observe(*lines)).title.rstrip("?") == title.rstrip("?")
 
 
+def test_short_sentences_that_open_a_talk_are_its_title_together() -> None:
+    """Alone each of them says less than what came up later; together they are what the evening was about."""
+    lines = (
+        ("user", "Wrote Harbourlight. I'm declining. I stay where I am. God that felt good"),
+        ("assistant", "It sounds like you chose, not fled."),
+        (
+            "user",
+            "yes. Noor's letter isn't done tho, she gave me until 2 April because I looked like a ghost",
+        ),
+    )
+    assert encode(observe(*lines)).title.startswith("Wrote Harbourlight. I'm declining.")
+
+
 def test_a_system_prompt_alone_is_no_title() -> None:
     words = encode(observe(("system", "You are a helpful assistant that books hotels for travellers.")))
     assert "helpful" not in words.title
@@ -232,6 +245,28 @@ def test_a_summary_is_short_and_ends_with_how_the_matter_was_left() -> None:
 def test_a_short_request_without_telling_words_stands_before_its_answer() -> None:
     lines = (("user", "Still 11?"), ("assistant", "Yes, the appointment at the clinic is at 11:00 today."))
     assert "Still 11?" in encode(observe(*lines)).summary
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("Harbourlight wrote again, they offer 100% remote and 70k. I told them no.", "I told them no."),
+        ("Saw the flat in Mill Lane at lunch, two rooms with a garden. I want it.", "I want it."),
+        ("It's a boy!!! Marta told me on the phone before anybody else knew of it.", "It's a boy!!!"),
+    ],
+)
+def test_what_was_answered_in_a_few_words_is_told_with_what_it_answers(text: str, answer: str) -> None:
+    """The answer has hardly a word of its own, and is what came of the matter."""
+    lines = (
+        ("user", "Started the blanket for the baby, eleven rows, it looks like a fishing net."),
+        ("assistant", "A net for catching a niece, in eleven rows."),
+        ("user", text),
+        ("assistant", "That is a clear word on the matter."),
+        ("user", "whatever. The choir sings the Requiem in the cathedral on Saturday evening."),
+    )
+    summary = encode(observe(*lines)).summary
+    assert answer in summary
+    assert "whatever" not in summary
 
 
 def test_what_a_tool_said_is_left_to_those_who_talk_about_it() -> None:

@@ -27,6 +27,8 @@ MISSED = {
     "steuer": {("belege", "mutter"), ("bescheid", "rente")},
     "two-knees": {("fall", "mother"), ("jog", "rehab")},
 }
+# Told by a topic whose word they hold, though of another matter: "a wedding present", asked for "our wedding".
+TOLD_BESIDES = {"two-weddings": {"present", "speech", "climbing"}}
 LEAST_F1, LEAST_BY_WORDS = 0.80, 0.70
 
 
@@ -59,6 +61,7 @@ def check(story: Story, result: Found, memory: UserMemory) -> None:
         assert mixed <= MISSED.get(story.name, set())
         assert set(result.replayed) <= {
             *story.told,
+            *TOLD_BESIDES.get(story.name, ()),
             *(one for pair in MISSED.get(story.name, ()) for one in pair),
         }
     starts = {one["id"]: datetime.fromisoformat(one["at"]) for one in story.sessions}
@@ -130,7 +133,7 @@ def test_all_stories_are_chained_much_better_than_one_session_to_the_next(empty:
     for number, story in enumerate(stories):
         url = f"sqlite:///{shutil.copy(empty, empty.with_name(f'{number}.db'))}"
         with opened(url) as (memory, clock):
-            user = memory.user(story.name, new=True)
+            user = mine(memory)  # a user who is called as the story would take its word for the name
             result.append(tell(story, user, clock))
             check(story, result[-1], user)
             assert all(one.severity != "error" for one in memory.doctor())
@@ -141,6 +144,7 @@ def test_all_stories_are_chained_much_better_than_one_session_to_the_next(empty:
     assert figures["f1"] > judged(stories, [previous(story) for story in stories])["f1"] + 0.1
     if embedder() != "none":
         assert figures["replay"]["precision"] >= 0.9
+        assert figures["replay"]["recall"] >= 0.85
 
 
 def test_every_file_is_a_story_of_its_own_name() -> None:

@@ -5,9 +5,10 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import click
 import pytest
 from builders.commands import Outcome, Run
 
@@ -33,6 +34,19 @@ def test_the_help_begins_with_nine_everyday_commands_and_groups_the_others(run: 
     shown = [line.split()[0] for line in lines if line.startswith("  ") and line[2] not in " -"]
     assert [name for name in shown if name in cli.commands] == listed
     assert "130 interrupted" in " ".join(lines)
+
+
+def _options(command: click.Command) -> Iterator[tuple[str, click.Option]]:
+    for name in getattr(command, "commands", ()):
+        inner = command.get_command(click.Context(command), name)  # type: ignore[attr-defined]
+        yield from ((f"{name} {below}", option) for below, option in _options(inner))
+    yield from (("", option) for option in command.params if isinstance(option, click.Option))
+
+
+def test_each_command_that_writes_a_file_takes_the_short_name_of_its_option() -> None:
+    writing = {name.strip(): option for name, option in _options(cli) if "--output" in option.opts}
+    assert {"export", "arc", "demo"} <= writing.keys()
+    assert [name for name, option in writing.items() if "-o" not in option.opts] == []
 
 
 def test_facts_alone_lists_them(run: Run) -> None:

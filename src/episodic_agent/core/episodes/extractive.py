@@ -22,7 +22,7 @@ from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.episodes.selection import choose, scored, shortened, term_weights
 from episodic_agent.core.episodes.steps import is_of_steps, step_metadata, step_summary, step_title
 from episodic_agent.core.episodes.times import grounded
-from episodic_agent.core.episodes.titles import cut, telling_clause
+from episodic_agent.core.episodes.titles import cut, runs, telling_clause
 from episodic_agent.core.episodes.topics import key_phrases, keywords
 from episodic_agent.core.language import script, tokens
 from episodic_agent.schemas import Json, Kind, Observation, Vector
@@ -76,9 +76,12 @@ def encode_extractive(
     if any(actors[clause.place].casefold() not in PROMPTS for clause in matching_clauses):
         # a title names the matter: its numbers are for the summary
         matter = {term: w * (_NUMERAL if term[:1].isdecimal() else 1.0) for term, w in weights.items()}
-        scores = scored(matching_clauses, matter, padded, actors, tongue)
-        opening = telling_clause(matching_clauses, scores, matter, actors, tongue)
-        title = cut(opening.text, matter, tongue)
+        candidates = [*matching_clauses, *runs(matching_clauses, actors)]
+        scores = scored(candidates, matter, padded, actors, tongue)
+        telling = telling_clause(candidates, scores, matter, actors, tongue)
+        title = cut(telling.text, matter, tongue)
+        place = telling.place, telling.order
+        opening = next(clause for clause in matching_clauses if (clause.place, clause.order) == place)
     chosen = choose(matching_clauses, weights, padded, actors, opening)
     spoken = [o for o in observations if role_of(o).casefold() not in PROMPTS]
     title = title or _first_words(spoken, book)

@@ -39,6 +39,8 @@ _LAST: Final = 3  # messages at the end among which the last word of the matter 
 _SPOKEN: Final = 0.4  # weight of a sentence from which it can be the last word
 _BRIEF: Final = 80  # characters of a first request that is told whatever its words
 _NUMBER: Final = 1.3  # a last word that names a number
+_ANSWER: Final = 32  # characters of a sentence that lives by the one beside it
+_ANSWERS: Final = 2  # of them that are told besides
 _EARLIER: Final = 0.8  # a last word for each message that comes after it
 
 
@@ -90,7 +92,8 @@ def choose(
 
     Two or three whole sentences, more while they are short: `opening`, the one that says what it is about
     (the best one when None), the last word of the matter, then whichever adds most of the episode's own
-    words for its length. `vectors` and `actors` belong to the observations that `Clause.place` counts.
+    words for its length; and what was answered to one of them in a few words. `vectors` and `actors` belong
+    to the observations that `Clause.place` counts.
     """
     fit = [clause for clause in clauses if clause.weight > _HEADING] or list(clauses)
     spoken = [clause for clause in fit if actors[clause.place].casefold() not in UNSPOKEN] or fit
@@ -107,8 +110,42 @@ def choose(
     last = _last_word(distinct, chosen[0], weights, near)
     if last is not None:
         chosen.append(last)
-    chosen = list(dict.fromkeys(chosen))
-    return sorted(_covering(chosen, best[:_CANDIDATES], weights, near), key=lambda c: (c.place, c.order))
+    chosen = _covering(list(dict.fromkeys(chosen)), best[:_CANDIDATES], weights, near)
+    chosen += _beside(chosen, distinct, actors)
+    return sorted(chosen, key=lambda c: (c.place, c.order))
+
+
+def _beside(chosen: Sequence[Clause], clauses: Sequence[Clause], actors: Sequence[str]) -> list[Clause]:
+    """Return the short sentences that a user said right after chosen ones, else right before: the answers.
+
+    "They'd do 70k. I told them no." The second has no word of its own, and is what came of it; a single word
+    ("whatever.") is none.
+    """
+    there = {(clause.place, clause.order): clause for clause in clauses}
+    picked = {(clause.place, clause.order) for clause in chosen}
+    used = sum(map(_length, chosen))
+    result: list[Clause] = []
+    for step in (1, -1):
+        for clause in sorted(chosen, key=lambda c: (c.place, c.order)):
+            near = there.get((clause.place, clause.order + step))
+            if (
+                near is None
+                or (near.place, near.order) in picked
+                or near.asks
+                or not _is_answer(near.text)
+                or actors[near.place].casefold() not in USERS
+                or len(result) >= _ANSWERS
+                or used + _length(near) > MOST_CHARACTERS
+            ):
+                continue
+            result.append(near)
+            picked.add((near.place, near.order))
+            used += _length(near)
+    return result
+
+
+def _is_answer(text: str) -> bool:
+    return len(text) <= _ANSWER and len(text.split()) > 1
 
 
 def _covering(

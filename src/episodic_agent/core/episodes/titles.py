@@ -3,8 +3,9 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Final
 
 from episodic_agent.core.boundary.conversation.cues.speech import speech
@@ -33,6 +34,7 @@ _ENDS: Final = " \t,.;:!\uff0c\uff1b\uff1a\uff01。、-–—…*_'\"“”„()
 _FEWEST: Final = 3  # words of a clause that is cut before a join
 _PAIRS: Final = ("()", "[]", "“”", "\uff08\uff09")
 _NEXT_ITEM: Final = re.compile(r"(?<=[.:;,])\s+\d{1,2}$")  # the number of a list that follows
+_STOPS: Final = ".!…"
 _SIGNS: Final = ",;:!.\uff0c\uff01"
 _MARK: Final = re.compile(r"^\s*[\[(][^\])]{1,20}[\])]\s*")  # [voice], (laughs)
 
@@ -68,11 +70,14 @@ def telling_clause(
     own = [clause for clause, share in zip(clauses, trust, strict=True) if share == 1.0]
     first = min((clause.place for clause in own), default=-1)
     opening = next((c for c in own if c.place == first and not _greets(c.text)), None)
+
+    def standing(clause: Clause) -> float:
+        if clause.place != first:
+            return 1.0
+        return _OPENING if opening is not None and clause.order == opening.order else _FIRST
+
     values = [
-        score
-        * share
-        * min(len(clause.terms), _TELLING)
-        * (1.0 if clause.place != first else _OPENING if clause is opening else _FIRST)
+        score * share * min(len(clause.terms), _TELLING) * standing(clause)
         for clause, score, share in zip(clauses, scores, trust, strict=True)
     ]
     best = sorted(range(len(clauses)), key=lambda n: (-round(values[n], 9), n))[:_TRIED]
@@ -81,6 +86,29 @@ def telling_clause(
         if cut(clauses[n].text, weights, language).endswith("…"):
             values[n] *= _CUT
     return clauses[max(best, key=lambda n: (round(values[n], 9), -n))]
+
+
+def runs(clauses: Sequence[Clause], actors: Sequence[str]) -> list[Clause]:
+    """Return the short sentences that a person began with, together as they stand, as far as a title goes.
+
+    "Wrote Lumeo. I'm declining. I stay here." Alone each says too little, together they are the matter.
+    """
+    own = [c for c in clauses if _trust(c, actors[c.place].casefold()) == 1.0]
+    opened = [c for c in own if c.place == own[0].place]
+    result = []
+    for n, first in enumerate(opened):
+        run = first
+        for before, after in pairwise(opened[n:]):
+            text = f"{run.text} {after.text}"
+            ended = run.text[-1] in _STOPS  # a list is no talk, nor is the head of a mail
+            plain = min(before.weight, after.weight) == 1.0 and not after.asks
+            if not (ended and plain) or after.order != before.order + 1 or len(text) > LONGEST:
+                break
+            run = replace(run, text=text, terms=run.terms | after.terms)
+        short = len(first.terms) < _TELLING and not first.asks and script(first.text) not in UNSPACED
+        if short and run is not first:
+            result.append(run)
+    return result
 
 
 def _trust(clause: Clause, role: str) -> float:

@@ -155,7 +155,7 @@ def analyse(
     if there.places:  # their names are nobody's, and met by where something was, not by words
         bare, _ = _addressed(there.rest, (*actors, owner) if owner else actors)
         besides = besides.union(tokens(there.words, language))
-    names = _proper_names(bare, language)
+    names = proper_names(bare, language)
     query = Query(
         text=text,
         dense_text=dense,
@@ -264,7 +264,7 @@ def _calendar(time: TimeQuery, utc_offset: timedelta | None) -> frozenset[str]:
     return _ABOUT_TIME.union(*(date_words(moment, utc_offset) for moment in ends))
 
 
-def _proper_names(text: str, language: str | None) -> Mapping[Name, str]:
+def proper_names(text: str, language: str | None) -> Mapping[Name, str]:
     """Return the runs of capitalised words inside sentences as written, actors' names being "you" by now.
 
     Nothing where capitals do not tell: German nouns, titles. Months and weekdays are time, not names.

@@ -8,41 +8,35 @@ it every first hit has nearly the most there is.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
-
-import numpy as np
 
 from episodic_agent.core import recall as ranking
 from episodic_agent.core.chains import ReplayedEpisode, ReplayHit, fetched, replay_text, selected
 from episodic_agent.core.chains.filters import MetadataFilter
 from episodic_agent.core.chains.metadata import Metadata, read_metadata
 from episodic_agent.core.chains.sequences import DEFAULT, RECENT, RELEVANT, SEED, with_ends
-from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
 from episodic_agent.core.links.features import cosine
-from episodic_agent.core.recall import Query, Signs, kept_terms, support, term_weight
-from episodic_agent.core.recall.candidates import PER_LEG
 from episodic_agent.core.threads.channels import project_called
 from episodic_agent.engine.arguments import MOST_EPISODES, counted, worded
-from episodic_agent.engine.chains.stories import ending_of, following, text_vectors
+from episodic_agent.engine.chains.finding import Finder, Ranked
+from episodic_agent.engine.chains.stories import ending_of, following, text_vectors, without_guesses
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.filters import Filter, metadata_filter
 from episodic_agent.engine.recall.elsewhere import NO_OTHERS, Elsewhere
-from episodic_agent.engine.recall.filtering import passing, refs_of
-from episodic_agent.engine.recall.gathering import Floats, Gatherer
+from episodic_agent.engine.recall.filtering import passing
+from episodic_agent.engine.recall.gathering import Gatherer
 from episodic_agent.engine.recall.walls import within
 from episodic_agent.engine.recently_shown import ShownText
 from episodic_agent.engine.scoped import Scoped, walls_of
 from episodic_agent.engine.threads.session_records import declared, session_of_episode
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.errors import InvalidInput, ProviderError
-from episodic_agent.protocols import EPISODES, OBSERVATIONS, Refs, Transaction, query_vector
+from episodic_agent.protocols import Transaction, query_vector
 from episodic_agent.schemas import Episode, Scope, Vector
 from episodic_agent.schemas.strength import Standing
 from episodic_agent.showing import described
 
-_ALL: Final = 1.0 - 1e-6  # of the words of a topic: shares are sums of single precision
-EACH: Final = 10  # observations looked for of an episode that is wanted: a long one takes many places
 WIDER: Final = 4  # times as many are looked through where filters leave too few
 
 
@@ -124,6 +118,30 @@ def sequence_of(
     return sequence
 
 
+def story_of(
+    sequence_for: Callable[..., EpisodeSequence],
+    topic: str,
+    limit: int,
+    *,
+    order: str = RELEVANT,
+    **asked: Any,
+) -> EpisodeSequence:
+    """Return the episodes a replay tells: those of a sequence, and whatever the limit how it came out.
+
+    `sequence_for` is a `chains.sequence`. The last word on a matter seldom is the one that is most about it:
+    it takes the place of the one least so.
+    """
+    sequence = sequence_for(topic, limit, order=order, **asked)
+    if not sequence.left_out or limit < 2 or order != RELEVANT or not topic.strip():
+        return sequence  # nor is anything left out under the seed's policy
+    newest = sequence_for(topic, 1, order=RECENT, **asked)
+    if {one.episode_id for one in newest} <= {one.episode_id for one in sequence}:
+        return sequence
+    least = min(sequence, key=lambda one: one.relevance)
+    result = sorted([*(one for one in sequence if one is not least), *newest], key=lambda one: one.start_at)
+    return EpisodeSequence(result, left_out=sequence.left_out, ending=newest.ending)
+
+
 def replay_of(topic: str, sequence: EpisodeSequence, *, policy: str = DEFAULT) -> str:
     """Return the story of a topic as text."""
     story = replay(sequence)
@@ -157,11 +175,12 @@ class Sequences:
             visibility = Visibility(tx, now)
             spans = None if wish.metadata.empty else passing(tx, wish.metadata, visibility)
             if wish.topic:
-                query = ranking.analyse(wish.topic, (), now, language=deps.language)
+                owner = None if scope.user_id == Scope().user_id else scope.user_id
+                query = ranking.analyse(wish.topic, (), now, owner=owner, language=deps.language)
                 gatherer = Gatherer(
                     tx, query, vector, deps.embedder_name, deps.calibration, visibility=visibility
                 )
-                finder = _Finder(tx, deps, query, gatherer, wish, spans)
+                finder = Finder(tx, deps, query, gatherer, spans, alone=bool(others))
                 episodes, relevance = _enough(tx, finder.best, visibility, wish)
             else:
                 episodes, relevance = _enough(tx, _newest(tx, spans), visibility, wish)
@@ -198,7 +217,7 @@ class Sequences:
             gatherer = Gatherer(
                 tx, query, vector, deps.embedder_name, deps.calibration, visibility=visibility
             )
-            pool = _Finder(tx, deps, query, gatherer, wish, spans).by_words(WIDER * count)
+            pool = Finder(tx, deps, query, gatherer, spans).by_words(WIDER * count)
             hidden = visibility.why_all([episode for episode, _ in pool])
             here = {episode.id for episode in wish.others.but_theirs(tx, (episode for episode, _ in pool))}
         pool = [pair for pair in pool if pair[0].id in here and pair[0].id not in hidden]
@@ -242,9 +261,6 @@ def _selected(hits: Sequence[ReplayHit], limit: int, wish: _Wish) -> tuple[Repla
     )
 
 
-Ranked = tuple[list[tuple[Episode, float]], bool]  # best first; whether there is no more to be found
-
-
 def _enough(
     tx: Transaction, best: Callable[[int], Ranked], visibility: Visibility, wish: _Wish
 ) -> tuple[list[Episode], dict[UUID, float]]:
@@ -277,102 +293,6 @@ def _newest(tx: Transaction, spans: Sequence[Standing] | None) -> Callable[[int]
         return [(episode, 0.0) for episode in newest], len(ordered) <= asked
 
     return best
-
-
-@dataclass(frozen=True, slots=True)
-class _Finder:
-    """Ranks the episodes of one scope by their relevance to a topic."""
-
-    tx: Transaction
-    deps: Deps
-    query: Query
-    gatherer: Gatherer
-    wish: _Wish
-    spans: Sequence[Standing] | None  # of the episodes that a filter leaves
-
-    def best(self, asked: int) -> Ranked:
-        """Return episodes by relevance, ties by time, from as many candidates as are asked for."""
-        own = self._leg(EPISODES, asked)
-        statements = self._leg(OBSERVATIONS, max(PER_LEG, EACH * asked))
-        owners = self.tx.index.episode_marks(statements, covering=True) if len(statements) else {}
-        statements = np.array([ref for ref in statements.tolist() if ref in owners], np.int64)
-        signs: dict[int, list[tuple[float, float]]] = {}
-        for kind, refs in ((OBSERVATIONS, statements), (EPISODES, own)):
-            for ref, held, near in zip(
-                refs.tolist(), self._held(kind, refs), self._cosines(kind, refs), strict=True
-            ):
-                place = owners[ref].ref if kind == OBSERVATIONS else ref
-                signs.setdefault(place, []).append((float(held), float(near)))
-        relevance = {ref: self._relevance(seen) for ref, seen in signs.items()}
-        exhausted = len(own) < asked and len(statements) < EACH * asked
-        return self._ranked(relevance), exhausted
-
-    def _leg(self, kind: str, limit: int) -> Refs:
-        if self.spans is not None:
-            first = np.array([span.first_ref for span in self.spans], np.int64)
-            return self._best_of(kind, first if kind == EPISODES else refs_of(self.spans), limit)
-        words = self.gatherer.best_shown(self.gatherer.best_text, kind, limit)
-        meaning = self.gatherer.best_shown(self.gatherer.best_vectors, kind, limit)
-        return np.unique(np.concatenate([words, meaning])).astype(np.int64)
-
-    def _best_of(self, kind: str, refs: Refs, limit: int) -> Refs:
-        """Return the best of these by words, and by meaning."""
-        if len(refs) <= limit:
-            return refs
-        words = self.gatherer.text(kind, refs)
-        meaning = np.nan_to_num(self.gatherer.cosines(kind, refs), nan=-1.0)
-        best = [np.argsort(-scores, kind="stable")[:limit] for scores in (words, meaning)]
-        chosen: Refs = refs[np.unique(np.concatenate(best))]
-        return chosen
-
-    def by_words(self, asked: int) -> list[tuple[Episode, float]]:
-        """Return the best episodes by their own words and by their meaning, each with its share of words."""
-        refs = self._leg(EPISODES, asked)
-        held = dict(zip(refs.tolist(), self._held(EPISODES, refs).tolist(), strict=True))
-        result = self.tx.episodes.get(refs.tolist())
-        return [(episode, min(1.0, held[ref])) for ref, episode in result.items()]
-
-    def _ranked(self, relevance: Mapping[int, float]) -> list[tuple[Episode, float]]:
-        episodes = self.tx.episodes.get([ref for ref, score in relevance.items() if score > 0.0])
-        ranked = [(episode, relevance[ref]) for ref, episode in episodes.items()]
-        return sorted(
-            ranked, key=lambda pair: (-pair[1], pair[0].start_at, pair[0].thread_id, pair[0].first_seq)
-        )
-
-    def _cosines(self, kind: str, refs: Refs) -> Floats:
-        """Return cosines on the fitted scale; NaN where this embedder's say nothing there."""
-        fitted = self.deps.calibration is not None
-        if not (fitted or self.deps.embedder_name.startswith(ranking.CALIBRATED_FOR)):
-            return np.full(len(refs), np.nan)
-        return self.gatherer.cosines(kind, refs)
-
-    def _held(self, kind: str, refs: Refs) -> Floats:
-        """Return which share of the topic's words, weighed by rarity, each document holds."""
-        terms = self.query.content or self.query.terms
-        statistics = self.tx.index.statistics(kind, list(terms))
-        documents = statistics.documents
-        limits = kept_terms({t: statistics.frequencies.get(t, 0) for t in terms}, documents)
-        weights = {t: term_weight(t, count, documents) for t, count in limits.items()}
-        total = sum(term_weight(t, limits.get(t, 0), documents) for t in terms)
-        if not weights or not len(refs) or total <= 0:
-            return np.zeros(len(refs))
-        held = self.tx.index.text_scores(
-            kind, weights, refs, k1=0.0, b=0.0, average_length=statistics.average_length
-        )[1]
-        return held.astype(np.float64) / total
-
-    def _relevance(self, seen: Sequence[tuple[float, float]]) -> float:
-        """Return how likely an episode is about the topic, by the best signs of its words and messages."""
-        held = min(max(share for share, _ in seen), 1.0)
-        cosines = [cosine for _, cosine in seen if not np.isnan(cosine)]
-        if not cosines and held <= 0.0:
-            return 0.0
-        bigrams = self.query.script in BIGRAM_SCRIPTS
-        likely = support(Signs(held, held, max(cosines) if cosines else None, bigrams=bigrams))
-        if held >= _ALL:
-            # A topic of a word or two is far from every sentence: where all its words stand, they decide.
-            likely = max(likely, support(Signs(held, held, bigrams=bigrams)))
-        return round(likely, 6)
 
 
 def _sequenced(
@@ -412,7 +332,7 @@ def _metadata(tx: Transaction, visibility: Visibility, episode: Episode) -> Meta
     """Return what is known of an episode; until it has words, what was declared of its session."""
     if not episode.encoding_version:
         episode = visibility.worded(replace(episode, metadata=declared(tx, episode).as_json()))
-    return read_metadata(episode.metadata)
+    return without_guesses(tx, episode, read_metadata(episode.metadata))
 
 
 def _called(tx: Transaction, visibility: Visibility, parent: Episode) -> str:

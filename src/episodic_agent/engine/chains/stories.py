@@ -1,13 +1,14 @@
 """How a story goes on: the sessions that follow those of some episodes, and how the last of them ended."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.chains import TreeNode
 from episodic_agent.core.chains.deciding import AUTO, UNCERTAIN
 from episodic_agent.core.chains.deciding import CHAIN as LINKED
-from episodic_agent.core.chains.metadata import read_metadata
+from episodic_agent.core.chains.metadata import Metadata, read_metadata
 from episodic_agent.core.chains.outcomes import UNKNOWN
 from episodic_agent.core.language.windows import windows
 from episodic_agent.engine.jobs.kinds import CHAIN
@@ -83,9 +84,29 @@ def ending_of(tx: Transaction, visibility: Visibility, last: Episode, others: El
     if episode.state is EpisodeState.OPEN:
         return f"Last on {last.end_at:%Y-%m-%d}; it is still open."
     shown = visibility.worded(last)
-    outcome = (read_metadata(shown.metadata) if last.encoding_version else declared(tx, last)).outcome
+    outcome = (
+        without_guesses(tx, last, read_metadata(shown.metadata))
+        if last.encoding_version
+        else declared(tx, last)
+    ).outcome
     how = "nobody said how it came out" if outcome == UNKNOWN else f"outcome {outcome}"
     return f"It ended on {last.end_at:%Y-%m-%d}: {how}."
+
+
+def without_guesses(tx: Transaction, episode: Episode, metadata: Metadata) -> Metadata:
+    """Return what is known of an episode without an outcome that only single words of it say.
+
+    "I accepted" finds the evening by `outcome=success`; how the matter came out it does not say, and a week
+    later it was declined. What was declared is told, and what a model read.
+    """
+    if _by_model(episode) or metadata.outcome in (UNKNOWN, declared(tx, episode).outcome):
+        return metadata
+    return replace(metadata, outcome=UNKNOWN)
+
+
+def _by_model(episode: Episode) -> bool:
+    """Tell whether a model found an episode's words: it is named before its question, rules stand alone."""
+    return " " in episode.encoded_by
 
 
 def _goes_on(tx: Transaction, episode: Episode, last: Episode, others: Elsewhere) -> bool:

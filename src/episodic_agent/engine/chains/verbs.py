@@ -29,7 +29,7 @@ from episodic_agent.engine.arguments import clean_name, counted, episode_identit
 from episodic_agent.engine.chains.ancestry import parents_above, tree_of
 from episodic_agent.engine.chains.arcs import Arc, arc_of
 from episodic_agent.engine.chains.job import chain_decisions
-from episodic_agent.engine.chains.sequences import EpisodeSequence, replay_of, sequence_of
+from episodic_agent.engine.chains.sequences import EpisodeSequence, replay_of, sequence_of, story_of
 from episodic_agent.engine.filters import Filter, Narrowed, narrowed
 from episodic_agent.engine.jobs.kinds import CHAIN
 from episodic_agent.engine.scoped import RoomOf, Scoped
@@ -177,8 +177,11 @@ class ChainRoom(RoomOf):
         filter: Filter | None = None,
         **narrow: Unpack[Narrowed],
     ) -> str:
-        """Return the story of a topic as text, in seed 004's form; takes what `sequence` does."""
-        sequence = self.sequence(topic, limit, order=order, policy=policy, filter=filter, **narrow)
+        """Return the story of a topic as text, in seed 004's form; takes what `sequence` does.
+
+        Where the limit leaves episodes out, the newest of them is told in place of the one least relevant.
+        """
+        sequence = story_of(self.sequence, topic, limit, order=order, policy=policy, filter=filter, **narrow)
         return replay_of(topic, sequence, policy=policy)
 
 

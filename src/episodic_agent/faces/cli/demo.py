@@ -79,6 +79,7 @@ FILES = {REVIEWED: "reviewed.db", ALONE: "alone.db"}
 
 @click.command()
 @click.option(
+    "-o",
     "--output",
     type=click.Path(path_type=Path),
     help="Folder for the memory and the pictures (default: demo; demo-agent, demo-arc, … with the flags).",

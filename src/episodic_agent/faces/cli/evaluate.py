@@ -253,6 +253,7 @@ def _line(name: str, scores: dict[str, Any], keys: tuple[str, ...]) -> None:
     help="Labelled dialogues as for `evaluate segmentation`: fit the threshold too.",
 )
 @click.option(
+    "-o",
     "--output",
     type=click.Path(path_type=Path),
     help="The file to write (default: where it is looked for).",

@@ -430,6 +430,7 @@ def _write_lines(lines: Iterable[str], output: Path) -> int:
 
 @click.command()
 @click.option(
+    "-o",
     "--output",
     type=click.Path(path_type=Path),
     help="Write to this file (default, and `-`: standard output).",
@@ -579,7 +580,7 @@ def sequence(app: App, topic: str, as_json: bool, user: str | None, **options: A
 def replay(app: App, topic: str, as_json: bool, user: str | None, **options: Any) -> None:
     """Tell the story of TOPIC in order: what happened, and what it went on with."""
     with app.user(user) as memory:
-        sequence = memory.chains.sequence(topic, **_asked(options))
+        sequence = sequences.story_of(memory.chains.sequence, topic, **_asked(options))
         still_open = 0 if sequence else _count_open(memory)
     text = sequences.replay_of(topic, sequence, policy=options["policy"])
     if as_json:

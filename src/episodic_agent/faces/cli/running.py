@@ -58,7 +58,7 @@ FPS = 10.0  # how far apart readings without a time are placed unless told
 @click.option("--seed", type=int, default=0, show_default=True, help="Of a simulated world.")
 @click.option("--thread", help="The thread to fill (default: one of its own).")
 @click.option(
-    "--output", type=click.Path(file_okay=False, path_type=Path), help="Write episodes, plot and map."
+    "-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="Write episodes, plot and map."
 )
 @click.option("--record", type=click.Path(dir_okay=False, path_type=Path), help="Keep the readings.")
 @click.option("--verbose", is_flag=True, help="Also the boundary score of every step.")

@@ -13,7 +13,7 @@ from episodic_agent.core.chains.sequences import GAP, story_ends
 from episodic_agent.core.context import shown_name
 from episodic_agent.core.echo import marked
 from episodic_agent.core.ingest import read_time
-from episodic_agent.engine.chains.sequences import replay
+from episodic_agent.engine.chains.sequences import replay, story_of
 from episodic_agent.engine.results import EpisodeCard, Recall
 from episodic_agent.engine.threads.sessions import Session
 from episodic_agent.engine.user import UserMemory
@@ -165,7 +165,8 @@ def _context(memory: UserMemory, value: Arguments) -> ToolResult:
 
 
 def _replay(memory: UserMemory, value: Arguments) -> ToolResult:
-    sequence = memory.chains.sequence(
+    sequence = story_of(
+        memory.chains.sequence,
         value["topic"],
         value["limit"],
         order=value["order"],
