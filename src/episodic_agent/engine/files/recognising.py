@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import groupby
 from operator import itemgetter
 from typing import Final, NamedTuple
@@ -19,11 +19,11 @@ from uuid import UUID
 from episodic_agent.core.identity import Repeats, assign_ids
 from episodic_agent.core.ingest import Item
 from episodic_agent.core.language import plural
+from episodic_agent.engine.files.editing import is_out_of_place
 from episodic_agent.engine.files.naming import BEGINNING, chat_name, tells_apart
 from episodic_agent.engine.files.options import ReadingNotes
 from episodic_agent.engine.ingest.appending import Incoming
-from episodic_agent.engine.visibility.hidden import Visibility
-from episodic_agent.protocols import Mark, MarkKind, Store, Transaction, ref_of
+from episodic_agent.protocols import Store, Transaction
 from episodic_agent.schemas import Kind, Observation, Scope, Thread, TimeSource
 
 SESSIONS: Final = ("claude-code", "codex")  # formats of which hooks keep sessions, too
@@ -105,7 +105,8 @@ class Recogniser:
         self._standing: dict[tuple[int, str], _StandingChat] = {}
         self._compared: set[str] = set()
         self._hooked = 0
-        self._edited: dict[UUID, list[UUID]] = {}  # by the id of the new words those of all before
+        self.edited: dict[UUID, list[UUID]] = {}  # by the id of the new words those of all before
+        self.late: list[Incoming] = []  # new words of messages after which their threads have gone on
         self.skipped = 0
 
     def name(self, batch: Sequence[Placed]) -> Iterator[Incoming]:
@@ -117,7 +118,8 @@ class Recogniser:
             known = set(tx.observations.known(ids))
             earlier = self._earlier(tx, batch, standing, [identity in known for identity in ids])
             self._compare(tx, items, [i if i in known else earlier.get(n) for n, i in enumerate(ids)])
-            known -= self._take_edits(tx, batch, ids, items)
+            edits, late = self._take_edits(tx, batch, ids, items)
+            known -= edits
         self._forget_parts_before(batch[-1].part)
         for n, (identity, item) in enumerate(zip(ids, items, strict=True)):
             stands, new = standing[n], identity not in known and n not in earlier
@@ -126,19 +128,22 @@ class Recogniser:
             elif new and stands.hooked and stands.hooked.takes(item):
                 self.skipped += 1
                 self._hooked += 1
+            elif identity in late:
+                self.late.append(Incoming(stands.thread, identity, item))
             else:
                 yield Incoming(stands.thread, earlier.get(n, identity), item)
 
     def _take_edits(
         self, tx: Transaction, batch: Sequence[Placed], ids: list[UUID], items: list[Item]
-    ) -> set[UUID]:
-        """Give messages that were edited since ids of their own, in place; return the ids they had.
+    ) -> tuple[set[UUID], set[UUID]]:
+        """Give messages that were edited since ids of their own, in place.
 
-        Each version has the number of edits that are known before it, so that each is taken in once.
+        Returns the ids they had, and those of new words for which it is too late in their threads. Each
+        version has the number of edits that are known before it, so that each is taken in once.
         """
         marked = {n: ids[n] for n, item in enumerate(items) if item.edited and item.external_id is not None}
         standing = dict(tx.observations.get(list(marked.values()))) if marked else {}
-        had = set()
+        had, late = set[UUID](), set[UUID]()
         for n, first in marked.items():
             before = standing.get(first)
             stale: list[UUID] = []
@@ -150,25 +155,10 @@ class Recogniser:
                 before = tx.observations.get([ids[n]]).get(ids[n])
             if stale:
                 had.add(first)
-                self._edited[ids[n]] = stale
-        return had
-
-    def hide_edited(self, now: datetime) -> int:
-        """Hide the words that others took the place of when they were edited; return how many those are.
-
-        Also those of an import that ended before it came to that.
-        """
-        if not self._edited:
-            return 0
-        with self._store.begin(self._scope) as tx:
-            pairs = [(new, old) for new, before in self._edited.items() for old in before]
-            there = tx.observations.get(list({one for pair in pairs for one in pair}))
-            stale = [there[old] for new, old in pairs if new in there and old in there]
-            refs = [ref_of(tx.threads.number(before.thread_id), before.seq) for before in stale]
-            shown = sorted({*refs} - Visibility(tx, now).why(refs).keys())
-            for ref in shown:
-                tx.upkeep.put(Mark(ref, ref, MarkKind.SUPPRESSED, now, _EDITED))
-        return len(shown)
+                self.edited[ids[n]] = stale
+                if before is None and is_out_of_place(tx, standing[first]):
+                    late.add(ids[n])
+        return had, late
 
     def _ids(self, name: str, items: Sequence[tuple[int, Item]]) -> list[UUID]:
         """Return the ids of items, each with its part, read as `name` says."""
