@@ -49,6 +49,12 @@ _OWN_KEYS: Final = frozenset(
      "tool_call_id", "call_id", "arguments", "input", "result", "output", "error", "calls", "parts", "format")
 )  # fmt: skip
 _NEAR: Final = 3  # levels
+_SPEAKING: Final = frozenset((*FIELDS["speaker"], *_OWN_KEYS - {*FIELDS["text"]}, "type"))
+# A key that may name who speaks, though we do not know the key.
+_SPEAKER: Final = re.compile(
+    r"(?:^|_)(?:sender|author|creator|user|speaker|from|nick|participant|member|display)|[a-z](?:Name|User)$"
+)
+_KEYS: Final = 8  # that an error names
 _MOSTLY: Final = 0.05  # of what is no text, in a file that is of no format
 _HTML: Final = re.compile(r"\s*<(?:!doctype html|html)", re.IGNORECASE)
 
@@ -174,6 +180,7 @@ def _format(opened: Opened, seen: Glimpse) -> Format:
             raise InvalidInput(
                 f"{opened.path} is {seen.shape}, in no format this can read; accepted: {ACCEPTED}"
             )
+        _check_speakers(opened, seen)
         return _of_objects(opened, text) if text.startswith("{") else Format.JSON
     if _HTML.match(text):
         raise InvalidInput(
@@ -192,6 +199,20 @@ def _format(opened: Opened, seen: Glimpse) -> Format:
     raise InvalidInput(
         f"{opened.path} begins {excerpt(first)!r}, in no format this can read; accepted: {ACCEPTED}"
     )
+
+
+def _check_speakers(opened: Opened, seen: Glimpse) -> None:
+    """Refuse messages whose speakers stand under an unknown key: all would be the user's words."""
+    for holder in {path.rpartition(".")[0] for path in seen.paths}:
+        inside = {path.removeprefix(f"{holder}.") for path in seen.paths if path.startswith(f"{holder}.")}
+        keys = {key for key in (inside if holder else seen.paths) if "." not in key and "[" not in key}
+        named = sorted(key for key in keys if _SPEAKER.search(key))
+        if named and not keys & _SPEAKING and keys & {*FIELDS["text"]}:
+            raise InvalidInput(
+                f"{opened.path} holds messages of which nobody can be told as the speaker (their keys are "
+                f"{', '.join(sorted(keys)[:_KEYS])}); if {named[0]!r} is it, give it as a name: "
+                '{"name": "Ana", "content": "Hi"}'
+            )
 
 
 def _of_objects(opened: Opened, text: str) -> Format:

@@ -8,7 +8,7 @@ its name, what is new joins it, and nothing is stored twice.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import groupby
@@ -20,6 +20,7 @@ from episodic_agent.core.identity import Repeats, assign_ids
 from episodic_agent.core.ingest import Item
 from episodic_agent.core.language import plural
 from episodic_agent.engine.files.editing import is_out_of_place
+from episodic_agent.engine.files.formats.speaking import CELL
 from episodic_agent.engine.files.naming import BEGINNING, chat_name, tells_apart
 from episodic_agent.engine.files.options import ReadingNotes
 from episodic_agent.engine.ingest.appending import Incoming
@@ -120,6 +121,7 @@ class Recogniser:
             self._compare(tx, items, [i if i in known else earlier.get(n) for n, i in enumerate(ids)])
             edits, late = self._take_edits(tx, batch, ids, items)
             known -= edits
+            _keep_glued(tx, ids, items, known)
         self._forget_parts_before(batch[-1].part)
         for n, (identity, item) in enumerate(zip(ids, items, strict=True)):
             stands, new = standing[n], identity not in known and n not in earlier
@@ -249,6 +251,20 @@ class Recogniser:
         if self._hooked:
             count = plural(self._hooked, "message")
             self._notes.remarks[f"{count} of sessions that hooks kept already: only the rest was added"] += 1
+
+
+def _keep_glued(tx: Transaction, ids: Sequence[UUID], items: list[Item], known: Collection[UUID]) -> None:
+    """Let messages stand as earlier versions read them, which wrote the cells of a table as one word."""
+    rows = [n for n, item in enumerate(items) if ids[n] in known and CELL in item.text]
+    stored = tx.observations.get([ids[n] for n in rows]) if rows else {}
+    for n in rows:
+        before = stored.get(ids[n])
+        if before is not None and _glued(before.text) == _glued(items[n].text):
+            items[n] = replace(items[n], text=before.text)
+
+
+def _glued(text: str) -> str:
+    return "".join(text.replace(CELL.strip(), "").split())
 
 
 def _hooked_session(tx: Transaction, thread: Thread) -> _HookedSession | None:
