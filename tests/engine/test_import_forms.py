@@ -122,3 +122,50 @@ def test_messages_of_nobody_known_are_refused_with_their_keys(
 def test_notes_without_any_name_are_the_users(tmp_path: Path) -> None:
     path = document(tmp_path, [{"text": "milk", "date": "2026-10-12"}, {"text": "bread", "tags": ["shop"]}])
     assert [row[0] for row in rows(path)] == ["user", "user"]
+
+
+LINES = (
+    "9/29/26, 7:05 PM - {first}: Hi Marek, is the Canyon Grail still available?",
+    "9/29/26, 7:20 PM - {second}: yes. size M, 1250 euro",
+    "9/29/26, 7:20 PM - {second}: ok",
+    "9/29/26, 7:20 PM - {second}: ok",
+    "9/29/26, 7:30 PM - Katrin: would you take 1000?",
+    "9/29/26, 7:31 PM - {second}: 1100",
+)
+LATER = "10/4/26, 9:00 AM - {second}: how does it ride?"
+
+
+def chat(folder: Path, first: str, second: str, *later: str) -> Path:
+    path = folder / f"WhatsApp Chat with {second}.txt"
+    lines = (line.format(first=first, second=second) for line in (*LINES, *later))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("begins", ["Katrin", "the contact"])
+def test_a_contact_that_was_renamed_doubles_nothing(run: Run, tmp_path: Path, begins: str) -> None:
+    def exported(name: str, *later: str) -> Path:
+        return chat(tmp_path, *(("Katrin", name) if begins == "Katrin" else (name, name)), *later)
+
+    def added(path: Path) -> int:
+        return int(run("import", path, "--json").json["added"])
+
+    assert added(exported("Marek Bikes")) == 6
+    dry = run("import", exported("Marek Nowak"), "--dry-run", "--json").json
+    assert (dry["added"], dry["duplicates"]) == (0, 6)
+    assert added(exported("Marek Nowak")) == 0
+    assert (
+        "'Marek Nowak' was 'Marek Bikes' in an earlier export" in run("import", exported("Marek Nowak")).err
+    )
+    assert added(exported("Marek Nowak", LATER)) == 1
+    assert added(exported("Marek Nowak", LATER)) == 0
+    assert added(exported("Marek Bikes")) == 0
+    assert run("threads", "--json").out.count("thread_id") == 1
+
+
+def test_another_contact_that_says_a_thing_in_the_same_minute_is_another(run: Run, tmp_path: Path) -> None:
+    for name in ("Bo", "Cleo"):
+        path = tmp_path / f"WhatsApp Chat with {name}.txt"
+        lines = (f"1/1/26, 12:00 AM - {name}: Happy new year!", f"1/1/26, 8:00 AM - {name}: {name} is up")
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        assert run("import", path, "--json").json["added"] == 2

@@ -23,9 +23,11 @@ from episodic_agent.engine.files.editing import is_out_of_place
 from episodic_agent.engine.files.formats.speaking import CELL
 from episodic_agent.engine.files.naming import BEGINNING, chat_name, tells_apart
 from episodic_agent.engine.files.options import ReadingNotes
+from episodic_agent.engine.files.renaming import renamed_speakers, thread_begun_so
 from episodic_agent.engine.ingest.appending import Incoming
 from episodic_agent.protocols import Store, Transaction
 from episodic_agent.schemas import Kind, Observation, Scope, Thread, TimeSource
+from episodic_agent.showing import visible
 
 SESSIONS: Final = ("claude-code", "codex")  # formats of which hooks keep sessions, too
 NEAR: Final = timedelta(minutes=2)  # how far apart a hook's clock and a transcript's may be about one message
@@ -82,12 +84,16 @@ class _HookedSession:
 
 @dataclass(slots=True)
 class _StandingChat:
-    """A conversation as it stands: its thread, the name it had before, and the offsets it was read in."""
+    """A conversation as it stands: its thread, the name it had before, and the offsets it was read in.
+
+    `names` are those under which its speakers stand, by what they are called now.
+    """
 
     thread: str
     conversation: str | None = None
     offsets: tuple[int, ...] = ()
     hooked: _HookedSession | None = None
+    names: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 class Recogniser:
@@ -178,8 +184,30 @@ class Recogniser:
         key = batch[place].part, batch[place].origin
         if key not in self._standing:
             following = (placed.item for placed in batch[place:] if placed.part == key[0])
-            self._standing[key] = self._look_up(tx, batch[place], following)
+            items = list(following)
+            stands = self._look_up(tx, batch[place], items)
+            self._standing[key] = self._with_names(tx, batch[place], stands, items)
         return self._standing[key]
+
+    def _with_names(
+        self, tx: Transaction, placed: Placed, stands: _StandingChat, following: Sequence[Item]
+    ) -> _StandingChat:
+        """Return a chat without ids as it stands, with the names its speakers had there."""
+        item = placed.item
+        if item.external_id is not None or stands.thread != item.conversation or not item.local:
+            return stands
+        items = [one for one in following if one.conversation == item.conversation]
+        thread = tx.threads.get(stands.thread) or thread_begun_so(tx, items)
+        names = renamed_speakers(tx, thread, items) if thread is not None else {}
+        if thread is None or not names:
+            return stands
+        for name, others in names.items():
+            earlier = ", ".join(repr(visible(other)) for other in others)
+            self._notes.remarks[
+                f"{item.title or item.conversation}: {visible(name)!r} was {earlier} in an earlier export: "
+                "what is known stays under that name, and nothing of it is added again"
+            ] += 1
+        return replace(stands, thread=thread.origin, conversation=thread.origin, names=names)
 
     def _look_up(self, tx: Transaction, placed: Placed, following: Iterable[Item]) -> _StandingChat:
         part, origin, item = placed
@@ -327,8 +355,11 @@ def _variants(item: Item, standing: _StandingChat) -> Iterator[tuple[str, Item]]
         return
     if item.actor == "tool":
         yield "actor", replace(item, actor="user")
+    before = replace(item, conversation=standing.conversation or item.conversation)
+    if standing.names:
+        for n, name in enumerate(standing.names.get(item.actor, (item.actor,))):
+            yield f"renamed {n}", replace(before, actor=name)
     if item.local and item.at_source is not TimeSource.ASSUMED:
-        before = replace(item, conversation=standing.conversation or item.conversation)
         told_zone = () if item.utc_offset is None else (item.utc_offset,)
         for offset in dict.fromkeys((*standing.offsets, *told_zone)):
             yield f"{_ZONE}{offset}", _read_in(before, offset)

@@ -1,1 +1,1 @@
-"""Chats as large services give them to whoever downloads their account: a reader each, as in the room above."""
+"""Chats as large services give them to whoever downloads their account: a reader each."""
