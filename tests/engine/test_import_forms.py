@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from builders.commands import Run
-from builders.importing import read
+from builders.importing import read, zipped
 
 from episodic_agent.engine.files.formats import mail
 
@@ -169,3 +169,82 @@ def test_another_contact_that_says_a_thing_in_the_same_minute_is_another(run: Ru
         lines = (f"1/1/26, 12:00 AM - {name}: Happy new year!", f"1/1/26, 8:00 AM - {name}: {name} is up")
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         assert run("import", path, "--json").json["added"] == 2
+
+
+JOURNAL = """# Diary 2026
+
+## Sonntag, 20. September 2026
+
+Kitchen ordered. Jonas wanted another one first.
+
+## October 3, 2026: the bike
+
+Marek was kind: his dog is called Pixel.
+
+- saddle up
+
+## 2026-10-26
+
+21:30 New kitchen! No island, but never mind. The first meal: soup.
+"""
+
+
+def test_a_journal_is_what_the_user_wrote_day_by_day(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "Diary.md"
+    path.write_text(JOURNAL, encoding="utf-8")
+    seen = read(path)
+    assert (seen["formats"], seen["unreadable"]) == (["journal"], [])
+    assert {tuple(row[0:1] + row[2:4]) for row in seen["messages"]} == {("user", "journal-Diary", "Diary")}
+    assert [(row[1], row[4]) for row in seen["messages"]] == [
+        ("2026-09-20T00:00:00+00:00", "Kitchen ordered. Jonas wanted another one first."),
+        ("2026-10-03T00:00:00+00:00", "the bike\nMarek was kind: his dog is called Pixel.\n\n- saddle up"),
+        ("2026-10-26T21:30:00+00:00", "21:30 New kitchen! No island, but never mind. The first meal: soup."),
+    ]
+    assert run("import", path, "--json").json["added"] == 3
+    path.write_text(JOURNAL + "Jonas cooked.\n\n## 2026-11-05\n\nMy talk.\n", encoding="utf-8")
+    grown = run("import", path, "--json")
+    assert (grown.json["added"], grown.json["unreadable"]) == (2, [])
+    assert "1 message edited since: its new words are told" in grown.err
+    assert run("import", path, "--json").json["added"] == 0
+
+
+def test_a_sentence_before_a_colon_is_nobodys_name(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "notes.md"
+    path.write_text("# Notes\n\n21:30 New kitchen! No island. The first meal: soup.\n", encoding="utf-8")
+    refused = run("import", path)
+    assert refused.code == 2
+    assert "begins '# Notes', in no format this can read" in refused.err
+
+
+def test_notes_and_tables_in_a_folder_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "chat.txt").write_text("[2026-03-01 09:00] Ana: I moved\n", encoding="utf-8")
+    (tmp_path / "CHANGELOG.md").write_text(
+        "# Changelog\n\n## 1.2.0 - 2026-10-03\n\nMore.\n", encoding="utf-8"
+    )
+    (tmp_path / "notes.csv").write_text("id,created,note\n1,2026-09-22,gas 9.120\n", encoding="utf-8")
+    seen = read(tmp_path)
+    assert (len(seen["messages"]), seen["notes"]) == (1, ["2 files without talk left out"])
+
+
+def test_a_script_is_told_what_was_left_out(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "chat.txt").write_text("[2026-03-01 09:00] Ana: I moved\n", encoding="utf-8")
+    (tmp_path / "notes.csv").write_text('id,note\n1,"gas, 9.120"\n', encoding="utf-8")
+    assert run("import", tmp_path, "--json").json["notes"] == [
+        "transcript: 1 conversation, 1 message",
+        "1 file without talk left out",
+    ]
+
+
+def test_a_table_is_refused_with_its_remedy_whatever_its_cells_hold(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "notes.csv"
+    path.write_text('id,created,note\n1,2026-09-22,"Strom 48.213, Gas 9.120"\n', encoding="utf-8")
+    assert "is a table ('id,created,note'); give each row as a line of JSON" in run("import", path).err
+
+
+def test_an_archive_without_a_chat_is_called_so(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "notes.csv").write_text("id,note,tag\n1,gas,home\n", encoding="utf-8")
+    assert (
+        "is an archive in which no file is a chat"
+        in run("import", zipped(tmp_path / "in", tmp_path / "a.zip")).err
+    )

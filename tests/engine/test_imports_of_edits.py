@@ -169,6 +169,19 @@ def test_an_edit_of_long_ago_stretches_no_episode(memory: Memory, tmp_path: Path
     assert {c.start_at.year for c in cards} == {2026}
 
 
+def test_several_edits_are_said_as_several(memory: Memory, tmp_path: Path) -> None:
+    def exported(name: str, edits: int) -> Path:
+        path = telegram(tmp_path, WORDS[edits], edits)
+        chat = json.loads(path.read_text(encoding="utf-8"))
+        chat["messages"].append({**chat["messages"][0], "id": 2, "text": f"{name}, {WORDS[edits]}"})
+        path.write_text(json.dumps(chat), encoding="utf-8")
+        return path
+
+    mine(memory).import_file(exported("Kat", 0))
+    notes = mine(memory).import_file(exported("Kat", 1)).notes
+    assert "2 messages edited since: their new words are told, those before are hidden" in notes
+
+
 def test_an_episode_of_which_all_was_edited_is_hidden(memory: Memory, tmp_path: Path) -> None:
     mine(memory).import_file(telegram(tmp_path, WORDS[0], 0))
     mine(memory).flush()

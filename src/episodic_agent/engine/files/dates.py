@@ -72,19 +72,23 @@ class WrittenDate:
             return None
 
 
-def day_in_words(text: str) -> date | None:
-    """Find a day whose month is written as a word, in a language we know the months of; None without one.
+def day_in_words(text: str, *, begins: bool = False) -> tuple[date | None, str]:
+    """Find a day whose month is written as a word, and what stands behind it.
 
-    >>> day_in_words("Sonntag, 20. September 2026"), day_in_words("October 3rd, 2026"), day_in_words("May")
-    (datetime.date(2026, 9, 20), datetime.date(2026, 10, 3), None)
+    `begins` takes one at the beginning of the text alone.
+
+    >>> day_in_words("Sonntag, 20. September 2026, Leipzig")
+    (datetime.date(2026, 9, 20), ', Leipzig')
+    >>> day_in_words("October 3rd, 2026")[0], day_in_words("in May")[0]
+    (datetime.date(2026, 10, 3), None)
     """
     for pattern in (_DAY_MONTH, _MONTH_DAY):
-        for match in pattern.finditer(text):
-            month = _months().get(fold(match["month"]).rstrip("."))
-            if month is not None:
-                with suppress(ValueError):
-                    return date(int(match["year"]), month, int(match["day"]))
-    return None
+        match = pattern.match(text) if begins else pattern.search(text)
+        month = None if match is None else _months().get(fold(match["month"]))
+        if match is not None and month is not None:
+            with suppress(ValueError):
+                return date(int(match["year"]), month, int(match["day"])), text[match.end() :]
+    return None, ""
 
 
 @cache

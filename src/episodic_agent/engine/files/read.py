@@ -6,6 +6,7 @@ transcripts, and the project's own export; each also gzipped, in UTF-8, UTF-16 o
 `encoding` named. All are streamed: no more is held than a line, or an element of a list.
 """
 
+import csv
 import json
 import re
 from collections.abc import Iterator
@@ -37,10 +38,12 @@ from episodic_agent.engine.files.own import FORMAT
 from episodic_agent.errors import InvalidInput
 
 ACCEPTED: Final = (
-    "exports of ChatGPT, Claude, Gemini, Slack, Discord, Telegram, WhatsApp, Signal and iMessage, "
+    "exports of ChatGPT, Claude, Gemini, Slack, Discord, Telegram, WhatsApp, Signal, iMessage, Facebook "
+    "and Instagram, "
     "sessions of Claude Code and Codex, "
     "mail, transcripts of meetings (WebVTT, SRT), dumps of mem0, Zep and LangGraph stores, "
     'JSON lines or a JSON list of {"role", "content"} messages, {"messages": […]}, {"conversations": […]}, '
+    "Markdown journals (`## 2026-09-03`), "
     "transcripts of `[time] Name: text` or `Name: text` lines, an export of this project"
 )
 # The keys of our own messages: JSON with none of them near its top is something else.
@@ -191,7 +194,7 @@ def _format(opened: Opened, seen: Glimpse) -> Format:
     if text.count(MARK) > len(text) * _MOSTLY:
         raise InvalidInput(not_text(opened.path))
     first, second = [*text.splitlines(), ""][:2]
-    if any(1 < first.count(separator) == second.count(separator) for separator in ",;\t"):
+    if any(2 < _cells(first, separator) == _cells(second, separator) for separator in ",;\t"):
         raise InvalidInput(
             f"{opened.path} is a table ({excerpt(first)!r}); give each row as a line of JSON, "
             'as {"name": "Ana", "content": "Hi", "timestamp": "2025-03-01T09:00:00Z"}'
@@ -199,6 +202,11 @@ def _format(opened: Opened, seen: Glimpse) -> Format:
     raise InvalidInput(
         f"{opened.path} begins {excerpt(first)!r}, in no format this can read; accepted: {ACCEPTED}"
     )
+
+
+def _cells(line: str, separator: str) -> int:
+    """Count the cells of a row; a separator in quotes divides none."""
+    return len(next(csv.reader([line], delimiter=separator), ()))
 
 
 def _check_speakers(opened: Opened, seen: Glimpse) -> None:

@@ -75,6 +75,6 @@ def _by_speaker(
 ) -> dict[str, _Spoken]:
     """Count what each said when."""
     counts: dict[str, _Spoken] = defaultdict(Counter)
-    for actor, one in spoken:
-        counts[actor][one.at, one.text] += 1
+    for actor, message in spoken:
+        counts[actor][message.at, message.text] += 1
     return counts

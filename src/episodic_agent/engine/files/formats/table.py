@@ -25,8 +25,8 @@ from episodic_agent.engine.files.formats import (
     telegram,
     whatsapp,
 )
-from episodic_agent.engine.files.formats.downloads import facebook, google_chat
 from episodic_agent.engine.files.formats.glimpse import Glimpse
+from episodic_agent.engine.files.formats.personal import facebook, google_chat, journal
 from episodic_agent.engine.files.opening import Opened, Unreadable
 from episodic_agent.engine.files.options import ReadingOptions
 
@@ -68,6 +68,7 @@ FOREIGN: Final = (
     ForeignFormat("zep", "Zep facts", memories.fits_zep, memories.read_zep),
     ForeignFormat("langgraph-store", "LangGraph store", memories.fits_store, memories.read_store),
     ForeignFormat("captions", "captions", captions.fits, captions.read),
+    ForeignFormat("journal", "journal", journal.fits, journal.read),
     ForeignFormat("mail", "mail", mail.fits, mail.read),
     ForeignFormat("imessage", "iMessage chat (imessage-exporter)", imessage.fits, imessage.read),
     ForeignFormat("whatsapp", "WhatsApp chat", whatsapp.fits, whatsapp.read),

@@ -74,7 +74,7 @@ def written_moment(text: str) -> str | None:
     '2026-10-12T15:30:00+00:00'
     """
     words = _SPACES.sub(" ", text)
-    day, clock = day_in_words(words), _CLOCK.search(words)
+    (day, _), clock = day_in_words(words), _CLOCK.search(words)
     time = read_clock(clock[0]) if clock else None
     if day is None or time is None:
         return None
