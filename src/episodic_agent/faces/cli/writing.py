@@ -138,8 +138,8 @@ def import_(
     """Import conversations: a file, a folder or a zip; the path `-` is standard input.
 
     ChatGPT, Claude, Claude Code, Codex, OpenAI and LangChain messages, Slack, Discord, Telegram, WhatsApp,
-    mail, transcripts of meetings (WebVTT, SRT), JSON or JSONL messages, `[time] Name: text` lines, own
-    exports.
+    mail, journals, transcripts of meetings (WebVTT, SRT), JSON or JSONL messages, `[time] Name: text`
+    lines, own exports.
     """
     total = ImportReport(0, 0, 0, 0)
     refused: list[str] = []
