@@ -18,6 +18,7 @@ from episodic_agent.engine.erase.facts import unlearn_messages
 from episodic_agent.engine.erase.sections import retell_sections
 from episodic_agent.engine.erase.words import retell_episodes
 from episodic_agent.engine.ingest.appending import Counts, Incoming, Ingest
+from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import Mark, MarkKind, Transaction, ref_of
 from episodic_agent.schemas import Observation, Scope
@@ -56,6 +57,10 @@ def hide_versions(deps: Deps, scope: Scope, versions: Mapping[UUID, Collection[U
     """
     if not versions:
         return 0
+    return until_unopposed(lambda: _hide_once(deps, scope, versions))
+
+
+def _hide_once(deps: Deps, scope: Scope, versions: Mapping[UUID, Collection[UUID]]) -> int:
     now = deps.clock()
     with deps.store.begin(scope) as tx:
         pairs = [(new, old) for new, before in versions.items() for old in before]
@@ -63,11 +68,12 @@ def hide_versions(deps: Deps, scope: Scope, versions: Mapping[UUID, Collection[U
         stale = [there[old] for new, old in pairs if new in there and old in there]
         by_ref = {ref_of(tx.threads.number(before.thread_id), before.seq): before for before in stale}
         shown = sorted(by_ref.keys() - Visibility(tx, now).why([*by_ref]).keys())
-        for ref in shown:
-            tx.upkeep.put(Mark(ref, ref, MarkKind.EDITED, now))
         if shown:
-            _retell(tx, [by_ref[ref] for ref in shown], shown, now)
+            # facts are held before threads are, as an erasure does
             unlearn_messages(tx, deps, [by_ref[ref].id for ref in shown], now)
+            for ref in shown:
+                tx.upkeep.put(Mark(ref, ref, MarkKind.EDITED, now))
+            _retell(tx, [by_ref[ref] for ref in shown], shown, now)
     return len(shown)
 
 
