@@ -906,7 +906,7 @@ export interface Stats {
   unconsolidated: number;
 }
 
-/** An episode that would have been a hit, and why it is none. `reason` begins with `suppressed`, `archived` or `faded`; the last was kept out by its strength alone. */
+/** An episode that would have been a hit, and why it is none. `reason` begins with `suppressed`, `archived`, `edited` or `faded`; the last was kept out by its strength alone. */
 export interface Suppressed {
   hit: Hit;
   reason: string;

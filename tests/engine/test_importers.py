@@ -175,7 +175,7 @@ def test_archives_in_a_folder_are_opened(run: Run, tmp_path: Path) -> None:
     zipped(SAMPLES / "claude", tmp_path / "b.zip")
     report = run("import", tmp_path, "--json").json
     assert report["format"] == "chatgpt, claude"
-    assert report["added"] == 10 + 4
+    assert report["added"] == 10 + 5
 
 
 def test_a_damaged_archive_in_a_folder_is_counted_and_the_rest_is_imported(run: Run, tmp_path: Path) -> None:

@@ -163,6 +163,21 @@ def test_episodes_from_before_facts_were_kept_are_still_to_be_drawn_from(bare_ur
 
 
 @pytest.mark.slow
+def test_what_an_import_suppressed_as_edited_is_marked_so(bare_url: str) -> None:
+    open_with(bare_url, shipped_migrations()[:20])
+    whose = keys_of(ANA)
+    with connect(bare_url) as db:
+        db.execute("INSERT INTO episodic.scope VALUES (%s, %s, 'home', 'ana', 1)", whose)
+        for first, last, reason in ((1, 1, "edited since"), (3, 9, "private")):
+            mark = (*whose, first, last, reason)
+            db.execute("INSERT INTO episodic.span_mark VALUES (%s, %s, 'suppressed', %s, %s, 0, %s)", mark)
+    with closing(PostgresStore(bare_url, QUICK)) as store, store.begin(ANA) as tx:
+        assert [(m.kind, m.first_ref, m.reason) for m in tx.upkeep.marks()] == [
+            ("edited", 1, ""), ("suppressed", 3, "private"),
+        ]  # fmt: skip
+
+
+@pytest.mark.slow
 def test_vectors_from_before_they_were_kept_once_are_what_they_would_be_now(bare_url: str) -> None:
     open_with(bare_url, shipped_migrations()[:19])
     rows, whose = np.random.default_rng(4).normal(size=(600, 16)).astype(np.float32), keys_of(ANA)

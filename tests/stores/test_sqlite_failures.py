@@ -7,7 +7,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import ClassVar
 
@@ -182,6 +182,22 @@ def with_floats(path: Path, rows: Vector) -> None:
             [((1 << 36) + n, n, row.astype("<f4").tobytes()) for n, row in enumerate(rows, 1)],
         )
     db.close()
+
+
+def test_what_an_import_suppressed_as_edited_is_marked_so(path: Path) -> None:
+    SqliteStore(path, migrations=shipped_migrations()[:19]).close()
+    db = apsw.Connection(str(path))
+    db.execute("INSERT INTO scope VALUES (1, 'home', 'ana')")
+    for first, last, reason in ((1, 1, "edited since"), (3, 9, "private")):
+        db.execute("INSERT INTO span_mark VALUES (1, 'suppressed', ?, ?, 0, ?)", (first, last, reason))
+    db.close()
+    store = SqliteStore(path)
+    with store.begin(ANA) as tx:
+        assert [(m.kind, m.first_ref, m.reason) for m in tx.upkeep.marks()] == [
+            ("edited", 1, ""), ("suppressed", 3, "private"),
+        ]  # fmt: skip
+        assert tx.upkeep.in_force(datetime.now(UTC)) == (True, False)
+    store.close()
 
 
 def test_vectors_from_before_they_were_kept_in_halves_are_what_they_would_be_now(path: Path) -> None:

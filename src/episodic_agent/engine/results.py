@@ -112,7 +112,8 @@ class FactHit:
 class Suppressed:
     """An episode that would have been a hit, and why it is none.
 
-    `reason` begins with `suppressed`, `archived` or `faded`; the last was kept out by its strength alone.
+    `reason` begins with `suppressed`, `archived`, `edited` or `faded`; the last was kept
+    out by its strength alone.
     """
 
     hit: Hit

@@ -255,7 +255,8 @@ class UserMemory:
         reports what would come. Unreadable records are reported with their line and do not stop the rest.
         Raises InvalidInput when the file is missing or of no known format.
         """
-        importer = importing.Importer(self._deps, self._works.ingest, self._works.later.run)
+        works = self._works
+        importer = importing.Importer(self._deps, works.ingest, works.closer, works.later.run)
         options = importing.ImportOptions(
             source=name_or_none("source", source),
             encoding=encoding,

@@ -18,11 +18,12 @@ class MarkKind(StrEnum):
     PINNED = "pinned"
     SUPPRESSED = "suppressed"
     ARCHIVED = "archived"
+    EDITED = "edited"  # its author said it otherwise since; what stands around it is not concerned
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Mark:
-    """A span of observation refs of one thread (inclusive) that is pinned, suppressed or archived, and why.
+    """A span of observation refs of one thread (inclusive), what is said of it (`MarkKind`), and why.
 
     Of a whole thread it reaches to the last ref its number allows, so that later observations are in it.
     `at` is record time.

@@ -41,6 +41,7 @@ from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.skills.job import note_episodes
 from episodic_agent.engine.strength.reviewing import call_reviews
 from episodic_agent.engine.threads.session_records import SessionFacts, session_of_episode, topic_at
+from episodic_agent.engine.visibility.hidden import newest_versions
 from episodic_agent.errors import NotFound
 from episodic_agent.protocols import EPISODES, OBSERVATIONS, Posting, Transaction, ref_of
 from episodic_agent.schemas import Encoding, Episode, Job, Kind, Observation, Scope, Vector
@@ -178,7 +179,8 @@ class Encoder:
 
     def _work(self, tx: Transaction, job: Job | None, episode: Episode) -> _EncodingWork:
         """Read what an episode's words are made of."""
-        cover = all_own_words(tx.observations.read(episode.thread_id, episode.first_seq, episode.last_seq))
+        stored = tx.observations.read(episode.thread_id, episode.first_seq, episode.last_seq)
+        cover = all_own_words(newest_versions(tx, stored))
         spoken = any(one.kind is not Kind.STEP for one in cover)
         words = RECALLED if spoken else self._words(tx, episode, cover)
         ref = ref_of(tx.threads.number(episode.thread_id), episode.first_seq)

@@ -62,6 +62,13 @@ def drop_facts(deps: Deps, tx: Transaction, refs: Sequence[int], now: datetime) 
         request_facts(tx, now)
 
 
+def unlearn_messages(tx: Transaction, deps: Deps, identifiers: Sequence[UUID], now: datetime) -> None:
+    """Take the evidence that lies in messages from facts, while the messages themselves stay."""
+    tx.hold("facts")
+    gone = set(identifiers)
+    _unlearn(tx, deps, sorted(gone), now, lambda fact: _without(fact, gone))
+
+
 def _told_after(tx: Transaction, places: Mapping[UUID, set[int]]) -> set[UUID]:
     """Return the episodes that a model told while it was shown one of these places as what went before."""
     return {

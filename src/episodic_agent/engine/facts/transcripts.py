@@ -13,7 +13,7 @@ from episodic_agent.core.facts.changing import PLACES
 from episodic_agent.core.facts.quoting import in_doubt
 from episodic_agent.core.facts.stating import LAST_HEARD, chances, share_of
 from episodic_agent.core.language import fold
-from episodic_agent.engine.visibility.hidden import span_of
+from episodic_agent.engine.visibility.hidden import newest_versions, span_of
 from episodic_agent.protocols import MarkKind, Transaction
 from episodic_agent.schemas import Episode, Kind, Observation, TimeSource, Vector
 from episodic_agent.schemas.facts import Statement, TalkLine
@@ -93,7 +93,8 @@ def _spoken_before(tx: Transaction, thread: UUID, seq: int) -> Sequence[Observat
     first, last = max(0, seq - LOOKED_BACK), seq - 1
     if last < first or tx.upkeep.touched([MarkKind.SUPPRESSED], [span_of(tx, thread, first, last)]):
         return ()
-    return [one for one in silenced(tx.observations.read(thread, first, last)) if one.kind is not Kind.TOOL]
+    spoken = silenced(newest_versions(tx, tx.observations.read(thread, first, last)))
+    return [one for one in spoken if one.kind is not Kind.TOOL]
 
 
 def read_messages(tx: Transaction, thread: UUID, first: int, last: int) -> Sequence[Statement]:
@@ -108,7 +109,7 @@ def _read(
     tx: Transaction, thread: UUID, first: int, last: int
 ) -> tuple[Observation | None, Sequence[Observation]]:
     """Return what came just before these places, where that is no tool's, and what was said there."""
-    spoken = silenced(tx.observations.read(thread, max(0, first - 1), last))
+    spoken = silenced(newest_versions(tx, tx.observations.read(thread, max(0, first - 1), last)))
     here = [one for one in spoken if one.seq >= first and one.kind is not Kind.TOOL]
     before = next((one for one in spoken if one.seq < first and one.kind is not Kind.TOOL), None)
     return before, here

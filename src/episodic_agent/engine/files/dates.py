@@ -7,13 +7,25 @@ order is a custom's (dots and dashes: day first; else month first), and the read
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
+from functools import cache
 from typing import Final
 
+from episodic_agent.core.language import fold
+from episodic_agent.data import texts
+
 _NUMBERS: Final = re.compile(r"(\d{1,4})\.?\s?([./-])\s?(\d{1,2})\.?\s?[./-]\s?(\d{1,4})")
+_YEAR: Final = r"(?P<year>(?:19|20)\d\d)(?!\d)"
+_DAY_MONTH: Final = re.compile(
+    rf"(?<!\d)(?P<day>\d{{1,2}})(?:\.|st|nd|rd|th|º|er)?\s+(?:de\s+)?(?P<month>[^\W\d_]{{3,12}})\.?,?\s+(?:de\s+)?{_YEAR}"
+)
+_MONTH_DAY: Final = re.compile(
+    rf"(?P<month>[^\W\d_]{{3,12}})\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+{_YEAR}"
+)
 _CENTURY: Final = 2000
 _LONGEST_GAP: Final = 1500  # days that a chat may rest
 
@@ -58,6 +70,32 @@ class WrittenDate:
             return date(int(year) if len(year) == 4 else _CENTURY + int(year), int(month), int(day))
         except ValueError:
             return None
+
+
+def day_in_words(text: str, *, begins: bool = False) -> tuple[date | None, str]:
+    """Find a day whose month is written as a word, and what stands behind it.
+
+    `begins` takes one at the beginning of the text alone.
+
+    >>> day_in_words("Sonntag, 20. September 2026, Leipzig")
+    (datetime.date(2026, 9, 20), ', Leipzig')
+    >>> day_in_words("October 3rd, 2026")[0], day_in_words("in May")[0]
+    (datetime.date(2026, 10, 3), None)
+    """
+    for pattern in (_DAY_MONTH, _MONTH_DAY):
+        match = pattern.match(text) if begins else pattern.search(text)
+        month = None if match is None else _months().get(fold(match["month"]))
+        if match is not None and month is not None:
+            with suppress(ValueError):
+                return date(int(match["year"]), month, int(match["day"])), text[match.end() :]
+    return None, ""
+
+
+@cache
+def _months() -> Mapping[str, int]:
+    names = (enumerate(listed.split(), 1) for listed in texts("language/months").values())
+    pairs = [(fold(name), number) for months in names for number, name in months]
+    return {short: number for name, number in pairs for short in (name[:3], name[:4], name)} | dict(pairs)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from episodic_agent.core.identity import Repeats
 from episodic_agent.core.ingest import IntakeLimits, Moment, check_ahead
 from episodic_agent.core.language import plural
 from episodic_agent.engine.arguments import Progress
+from episodic_agent.engine.boundary.closing import Closer
 from episodic_agent.engine.chains.ancestry import drop_reversed
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.exports import restore_facts, without_facts
@@ -20,6 +21,7 @@ from episodic_agent.engine.files import Format, Unreadable, check_unpacked, dete
 from episodic_agent.engine.files.bundle import is_bundle
 from episodic_agent.engine.files.conversations import Conversations, is_channel
 from episodic_agent.engine.files.dates import DateOrder
+from episodic_agent.engine.files.editing import add_between_cuts, hide_versions
 from episodic_agent.engine.files.options import ReadingOptions
 from episodic_agent.engine.files.own import FactLine, Noun, SkillLine, read_header
 from episodic_agent.engine.files.recognising import Placed, Recogniser, session_thread
@@ -58,9 +60,10 @@ class ImportOptions:
 class Importer:
     """The verb `import_file`. `settle` runs the later work of a scope between groups, in this process."""
 
-    def __init__(self, deps: Deps, ingest: Ingest, settle: Callable[[Scope], int]) -> None:
+    def __init__(self, deps: Deps, ingest: Ingest, closer: Closer, settle: Callable[[Scope], int]) -> None:
         self._deps = deps
         self._ingest = ingest
+        self._closer = closer
         self._settle = settle
 
     def run(self, path: Path, scope: Scope, options: ImportOptions) -> ImportReport:
@@ -133,7 +136,8 @@ class Importer:
             items = _surveyed(parts, survey, unreadable, path)
             incoming = _incoming(items, recogniser)
             if options.dry_run:
-                read, known = self._count_known(scope, (arriving.id for arriving in incoming))
+                every = itertools.chain(incoming, _late(recogniser))
+                read, known = self._count_known(scope, (arriving.id for arriving in every))
                 added, taken = read - known, list[str]()
             else:
                 counts = self._ingest.run(
@@ -144,9 +148,15 @@ class Importer:
                     progress=options.progress,
                     after_group=lambda: self._settle(scope),
                 )
-                read, added, taken = counts.observations, counts.added, [*counts.taken.values()]
-                if edited := recogniser.hide_edited(self._deps.clock()):
-                    words = f"{plural(edited, 'message')} edited since: its new words are told"
+                every_count = [
+                    counts,
+                    *add_between_cuts(self._ingest, self._closer, scope, recogniser.late),
+                ]
+                read, added = (sum(c.observations for c in every_count), sum(c.added for c in every_count))
+                taken = [why for c in every_count for why in c.taken.values()]
+                if edited := hide_versions(self._deps, scope, recogniser.edited):
+                    whose = "its" if edited == 1 else "their"
+                    words = f"{plural(edited, 'message')} edited since: {whose} new words are told"
                     reading.notes.remarks[f"{words}, those before are hidden"] += 1
         recogniser.note_kept()
         return ImportReport(
@@ -244,6 +254,11 @@ def check_export(path: Path, limits: IntakeLimits) -> Counter[str]:
                 "export it again"
             )
     return held
+
+
+def _late(recogniser: Recogniser) -> Iterator[Incoming]:
+    """Yield what the import leaves to its end, once all else of it was named."""
+    yield from recogniser.late
 
 
 def _incoming(items: Iterator[Placed], recogniser: Recogniser) -> Iterator[Incoming]:

@@ -6,6 +6,7 @@ transcripts, and the project's own export; each also gzipped, in UTF-8, UTF-16 o
 `encoding` named. All are streamed: no more is held than a line, or an element of a list.
 """
 
+import csv
 import json
 import re
 from collections.abc import Iterator
@@ -37,10 +38,12 @@ from episodic_agent.engine.files.own import FORMAT
 from episodic_agent.errors import InvalidInput
 
 ACCEPTED: Final = (
-    "exports of ChatGPT, Claude, Gemini, Slack, Discord, Telegram, WhatsApp, Signal and iMessage, "
+    "exports of ChatGPT, Claude, Gemini, Slack, Discord, Telegram, WhatsApp, Signal, iMessage, Facebook "
+    "and Instagram, "
     "sessions of Claude Code and Codex, "
     "mail, transcripts of meetings (WebVTT, SRT), dumps of mem0, Zep and LangGraph stores, "
     'JSON lines or a JSON list of {"role", "content"} messages, {"messages": […]}, {"conversations": […]}, '
+    "Markdown journals (`## 2026-09-03`), "
     "transcripts of `[time] Name: text` or `Name: text` lines, an export of this project"
 )
 # The keys of our own messages: JSON with none of them near its top is something else.
@@ -49,6 +52,12 @@ _OWN_KEYS: Final = frozenset(
      "tool_call_id", "call_id", "arguments", "input", "result", "output", "error", "calls", "parts", "format")
 )  # fmt: skip
 _NEAR: Final = 3  # levels
+_SPEAKING: Final = frozenset((*FIELDS["speaker"], *_OWN_KEYS - {*FIELDS["text"]}, "type"))
+# A key that may name who speaks, though we do not know the key.
+_SPEAKER: Final = re.compile(
+    r"(?:^|_)(?:sender|author|creator|user|speaker|from|nick|participant|member|display)|[a-z](?:Name|User)$"
+)
+_KEYS: Final = 8  # that an error names
 _MOSTLY: Final = 0.05  # of what is no text, in a file that is of no format
 _HTML: Final = re.compile(r"\s*<(?:!doctype html|html)", re.IGNORECASE)
 
@@ -174,6 +183,7 @@ def _format(opened: Opened, seen: Glimpse) -> Format:
             raise InvalidInput(
                 f"{opened.path} is {seen.shape}, in no format this can read; accepted: {ACCEPTED}"
             )
+        _check_speakers(opened, seen)
         return _of_objects(opened, text) if text.startswith("{") else Format.JSON
     if _HTML.match(text):
         raise InvalidInput(
@@ -184,7 +194,7 @@ def _format(opened: Opened, seen: Glimpse) -> Format:
     if text.count(MARK) > len(text) * _MOSTLY:
         raise InvalidInput(not_text(opened.path))
     first, second = [*text.splitlines(), ""][:2]
-    if any(1 < first.count(separator) == second.count(separator) for separator in ",;\t"):
+    if any(2 < _cells(first, separator) == _cells(second, separator) for separator in ",;\t"):
         raise InvalidInput(
             f"{opened.path} is a table ({excerpt(first)!r}); give each row as a line of JSON, "
             'as {"name": "Ana", "content": "Hi", "timestamp": "2025-03-01T09:00:00Z"}'
@@ -192,6 +202,25 @@ def _format(opened: Opened, seen: Glimpse) -> Format:
     raise InvalidInput(
         f"{opened.path} begins {excerpt(first)!r}, in no format this can read; accepted: {ACCEPTED}"
     )
+
+
+def _cells(line: str, separator: str) -> int:
+    """Count the cells of a row; a separator in quotes divides none."""
+    return len(next(csv.reader([line], delimiter=separator), ()))
+
+
+def _check_speakers(opened: Opened, seen: Glimpse) -> None:
+    """Refuse messages whose speakers stand under an unknown key: all would be the user's words."""
+    for holder in {path.rpartition(".")[0] for path in seen.paths}:
+        inside = {path.removeprefix(f"{holder}.") for path in seen.paths if path.startswith(f"{holder}.")}
+        keys = {key for key in (inside if holder else seen.paths) if "." not in key and "[" not in key}
+        named = sorted(key for key in keys if _SPEAKER.search(key))
+        if named and not keys & _SPEAKING and keys & {*FIELDS["text"]}:
+            raise InvalidInput(
+                f"{opened.path} holds messages of which nobody can be told as the speaker (their keys are "
+                f"{', '.join(sorted(keys)[:_KEYS])}); if {named[0]!r} is it, give it as a name: "
+                '{"name": "Ana", "content": "Hi"}'
+            )
 
 
 def _of_objects(opened: Opened, text: str) -> Format:

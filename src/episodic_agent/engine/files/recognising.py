@@ -8,9 +8,9 @@ its name, what is new joins it, and nothing is stored twice.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import groupby
 from operator import itemgetter
 from typing import Final, NamedTuple
@@ -19,12 +19,15 @@ from uuid import UUID
 from episodic_agent.core.identity import Repeats, assign_ids
 from episodic_agent.core.ingest import Item
 from episodic_agent.core.language import plural
+from episodic_agent.engine.files.editing import is_out_of_place
+from episodic_agent.engine.files.formats.speaking import CELL
 from episodic_agent.engine.files.naming import BEGINNING, chat_name, tells_apart
 from episodic_agent.engine.files.options import ReadingNotes
+from episodic_agent.engine.files.renaming import renamed_speakers, thread_begun_so
 from episodic_agent.engine.ingest.appending import Incoming
-from episodic_agent.engine.visibility.hidden import Visibility
-from episodic_agent.protocols import Mark, MarkKind, Store, Transaction, ref_of
+from episodic_agent.protocols import Store, Transaction
 from episodic_agent.schemas import Kind, Observation, Scope, Thread, TimeSource
+from episodic_agent.showing import visible
 
 SESSIONS: Final = ("claude-code", "codex")  # formats of which hooks keep sessions, too
 NEAR: Final = timedelta(minutes=2)  # how far apart a hook's clock and a transcript's may be about one message
@@ -81,12 +84,16 @@ class _HookedSession:
 
 @dataclass(slots=True)
 class _StandingChat:
-    """A conversation as it stands: its thread, the name it had before, and the offsets it was read in."""
+    """A conversation as it stands: its thread, the name it had before, and the offsets it was read in.
+
+    `names` are those under which its speakers stand, by what they are called now.
+    """
 
     thread: str
     conversation: str | None = None
     offsets: tuple[int, ...] = ()
     hooked: _HookedSession | None = None
+    names: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 class Recogniser:
@@ -105,7 +112,8 @@ class Recogniser:
         self._standing: dict[tuple[int, str], _StandingChat] = {}
         self._compared: set[str] = set()
         self._hooked = 0
-        self._edited: dict[UUID, list[UUID]] = {}  # by the id of the new words those of all before
+        self.edited: dict[UUID, list[UUID]] = {}  # by the id of the new words those of all before
+        self.late: list[Incoming] = []  # new words of messages after which their threads have gone on
         self.skipped = 0
 
     def name(self, batch: Sequence[Placed]) -> Iterator[Incoming]:
@@ -117,7 +125,9 @@ class Recogniser:
             known = set(tx.observations.known(ids))
             earlier = self._earlier(tx, batch, standing, [identity in known for identity in ids])
             self._compare(tx, items, [i if i in known else earlier.get(n) for n, i in enumerate(ids)])
-            known -= self._take_edits(tx, batch, ids, items)
+            edits, late = self._take_edits(tx, batch, ids, items)
+            known -= edits
+            _keep_glued(tx, ids, items, known)
         self._forget_parts_before(batch[-1].part)
         for n, (identity, item) in enumerate(zip(ids, items, strict=True)):
             stands, new = standing[n], identity not in known and n not in earlier
@@ -126,19 +136,22 @@ class Recogniser:
             elif new and stands.hooked and stands.hooked.takes(item):
                 self.skipped += 1
                 self._hooked += 1
+            elif identity in late:
+                self.late.append(Incoming(stands.thread, identity, item))
             else:
                 yield Incoming(stands.thread, earlier.get(n, identity), item)
 
     def _take_edits(
         self, tx: Transaction, batch: Sequence[Placed], ids: list[UUID], items: list[Item]
-    ) -> set[UUID]:
-        """Give messages that were edited since ids of their own, in place; return the ids they had.
+    ) -> tuple[set[UUID], set[UUID]]:
+        """Give messages that were edited since ids of their own, in place.
 
-        Each version has the number of edits that are known before it, so that each is taken in once.
+        Returns the ids they had, and those of new words for which it is too late in their threads. Each
+        version has the number of edits that are known before it, so that each is taken in once.
         """
         marked = {n: ids[n] for n, item in enumerate(items) if item.edited and item.external_id is not None}
         standing = dict(tx.observations.get(list(marked.values()))) if marked else {}
-        had = set()
+        had, late = set[UUID](), set[UUID]()
         for n, first in marked.items():
             before = standing.get(first)
             stale: list[UUID] = []
@@ -150,25 +163,10 @@ class Recogniser:
                 before = tx.observations.get([ids[n]]).get(ids[n])
             if stale:
                 had.add(first)
-                self._edited[ids[n]] = stale
-        return had
-
-    def hide_edited(self, now: datetime) -> int:
-        """Hide the words that others took the place of when they were edited; return how many those are.
-
-        Also those of an import that ended before it came to that.
-        """
-        if not self._edited:
-            return 0
-        with self._store.begin(self._scope) as tx:
-            pairs = [(new, old) for new, before in self._edited.items() for old in before]
-            there = tx.observations.get(list({one for pair in pairs for one in pair}))
-            stale = [there[old] for new, old in pairs if new in there and old in there]
-            refs = [ref_of(tx.threads.number(before.thread_id), before.seq) for before in stale]
-            shown = sorted({*refs} - Visibility(tx, now).why(refs).keys())
-            for ref in shown:
-                tx.upkeep.put(Mark(ref, ref, MarkKind.SUPPRESSED, now, _EDITED))
-        return len(shown)
+                self.edited[ids[n]] = stale
+                if before is None and is_out_of_place(tx, standing[first]):
+                    late.add(ids[n])
+        return had, late
 
     def _ids(self, name: str, items: Sequence[tuple[int, Item]]) -> list[UUID]:
         """Return the ids of items, each with its part, read as `name` says."""
@@ -186,8 +184,30 @@ class Recogniser:
         key = batch[place].part, batch[place].origin
         if key not in self._standing:
             following = (placed.item for placed in batch[place:] if placed.part == key[0])
-            self._standing[key] = self._look_up(tx, batch[place], following)
+            items = list(following)
+            stands = self._look_up(tx, batch[place], items)
+            self._standing[key] = self._with_names(tx, batch[place], stands, items)
         return self._standing[key]
+
+    def _with_names(
+        self, tx: Transaction, placed: Placed, stands: _StandingChat, following: Sequence[Item]
+    ) -> _StandingChat:
+        """Return a chat without ids as it stands, with the names its speakers had there."""
+        item = placed.item
+        if item.external_id is not None or stands.thread != item.conversation or not item.local:
+            return stands
+        items = [one for one in following if one.conversation == item.conversation]
+        thread = tx.threads.get(stands.thread) or thread_begun_so(tx, items)
+        names = renamed_speakers(tx, thread, items) if thread is not None else {}
+        if thread is None or not names:
+            return stands
+        for name, others in names.items():
+            earlier = ", ".join(repr(visible(other)) for other in others)
+            self._notes.remarks[
+                f"{item.title or item.conversation}: {visible(name)!r} was {earlier} in an earlier export: "
+                "what is known stays under that name, and nothing of it is added again"
+            ] += 1
+        return replace(stands, thread=thread.origin, conversation=thread.origin, names=names)
 
     def _look_up(self, tx: Transaction, placed: Placed, following: Iterable[Item]) -> _StandingChat:
         part, origin, item = placed
@@ -261,6 +281,20 @@ class Recogniser:
             self._notes.remarks[f"{count} of sessions that hooks kept already: only the rest was added"] += 1
 
 
+def _keep_glued(tx: Transaction, ids: Sequence[UUID], items: list[Item], known: Collection[UUID]) -> None:
+    """Let messages stand as earlier versions read them, which wrote the cells of a table as one word."""
+    rows = [n for n, item in enumerate(items) if ids[n] in known and CELL in item.text]
+    stored = tx.observations.get([ids[n] for n in rows]) if rows else {}
+    for n in rows:
+        before = stored.get(ids[n])
+        if before is not None and _glued(before.text) == _glued(items[n].text):
+            items[n] = replace(items[n], text=before.text)
+
+
+def _glued(text: str) -> str:
+    return "".join(text.replace(CELL.strip(), "").split())
+
+
 def _hooked_session(tx: Transaction, thread: Thread) -> _HookedSession | None:
     session = _HookedSession()
     for begin in range(0, tx.threads.frame(thread.id).next_seq, _PAGE):
@@ -321,8 +355,11 @@ def _variants(item: Item, standing: _StandingChat) -> Iterator[tuple[str, Item]]
         return
     if item.actor == "tool":
         yield "actor", replace(item, actor="user")
+    before = replace(item, conversation=standing.conversation or item.conversation)
+    if standing.names:
+        for n, name in enumerate(standing.names.get(item.actor, (item.actor,))):
+            yield f"renamed {n}", replace(before, actor=name)
     if item.local and item.at_source is not TimeSource.ASSUMED:
-        before = replace(item, conversation=standing.conversation or item.conversation)
         told_zone = () if item.utc_offset is None else (item.utc_offset,)
         for offset in dict.fromkeys((*standing.offsets, *told_zone)):
             yield f"{_ZONE}{offset}", _read_in(before, offset)

@@ -103,11 +103,11 @@ def _recognised(
 
 
 def _nothing(bundle: Bundle, refused: list[str]) -> str:
-    what = "folder" if bundle.path.is_dir() else "archive"
+    what = "a folder" if bundle.path.is_dir() else "an archive"
     if not bundle.files:
-        return f"{bundle.path} is a {what} without text files; accepted: {ACCEPTED}"
+        return f"{bundle.path} is {what} without text files; accepted: {ACCEPTED}"
     names = ", ".join(refused[:_NAMED] or [file.name for file in bundle.files[:_NAMED]])
-    return f"{bundle.path} is a {what} in which no file is a chat (it holds {names}); accepted: {ACCEPTED}"
+    return f"{bundle.path} is {what} in which no file is a chat (it holds {names}); accepted: {ACCEPTED}"
 
 
 def _workspace(bundle: Bundle, root: str, reading: ReadingOptions) -> SourcePart:

@@ -11,7 +11,7 @@ event time.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, tzinfo
 from typing import Final
@@ -39,6 +39,7 @@ _OPENINGS: Final = tuple(
 _SPOKEN: Final = re.compile(rf"{_NAME}:(?=\s|$)\s*(?P<text>.*)", re.DOTALL)
 _NUMERIC: Final = re.compile(rf"(\d{{1,2}})([/.-])(\d{{1,2}})\2(\d{{1,2}}|\d{{4}})(?:,?\s+({_CLOCK}))?")
 _YEAR_FIRST: Final = re.compile(rf"(\d{{4}})[/.](\d{{1,2}})[/.](\d{{1,2}})(?:,?\s+({_CLOCK}))?")
+_LONGEST_NAME: Final = 8  # words, of a room or a company too
 _INVISIBLE: Final = re.compile("[\u200e\u200f\u202a-\u202e\ufeff]")
 _ROLES: Final = frozenset({"user", "assistant", "system", "tool"})
 # Words before a colon that introduce a remark, not a speaker.
@@ -116,7 +117,7 @@ def opening_of(line: str, speakers: Iterable[str] | None = None) -> MessageOpeni
     line = _INVISIBLE.sub("", line).replace("\u202f", " ").replace("\xa0", " ").strip()
     for pattern in _OPENINGS:
         match = pattern.fullmatch(line)
-        if match is not None and _may_be_time(match["time"]):
+        if match is not None and _may_be_time(match["time"]) and not _is_sentence(match.groupdict()):
             return _opening(match.groupdict())
     match = _SPOKEN.fullmatch(line)
     if match is None:
@@ -201,6 +202,16 @@ def _may_be_time(text: str) -> bool:
     months = ("janu", "febr", "marc", "apri", "june", "july", "augu", "sept", "octo", "nove", "dece")
     days = ("mond", "tues", "wedn", "thur", "frid", "satu", "sund")
     return all(word.lower()[:4] in (*months, *days) for word in words)
+
+
+def _is_sentence(groups: Mapping[str, str | None]) -> bool:
+    """Tell words before a colon that are no name, but what is said: they have a sentence's marks.
+
+    >>> [_is_sentence({"name": name}) for name in ("Never mind. The first meal", "Dr. Ana Lind")]
+    [True, False]
+    """
+    name = groups.get("name") or ""
+    return len(name.split()) > _LONGEST_NAME or re.search(r"[!?;]|\w{4}\.\s", name) is not None
 
 
 def _plausible(name: str) -> bool:

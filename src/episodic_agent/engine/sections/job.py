@@ -35,6 +35,7 @@ from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.sections.bounds import MESSAGES, covers, current, limits_of, request
 from episodic_agent.engine.sections.words import ToCome, events_of, previous_words, words_of_events
 from episodic_agent.engine.threads.session_records import SessionFacts, session_at
+from episodic_agent.engine.visibility.hidden import newest_versions
 from episodic_agent.errors import BadReply, ProviderError
 from episodic_agent.protocols import PARTS, LanguageModel, Posting, Transaction, ref_of
 from episodic_agent.schemas import (
@@ -166,6 +167,7 @@ class Compactor:
                 if not inside:  # all of it was erased: there is nothing to tell
                     idle.append(job)
                     continue
+                inside = newest_versions(tx, inside) or inside
                 inside = all_own_words(inside) or inside
                 following = observations[-1].at if len(inside) < len(observations) else None
                 work = _SectionWork(

@@ -244,6 +244,7 @@ _MARKS: Final = {
     MarkKind.PINNED: "pins",
     MarkKind.SUPPRESSED: "suppressions",
     MarkKind.ARCHIVED: "archivings",
+    MarkKind.EDITED: "edits",
 }
 
 

@@ -240,6 +240,7 @@ def _of_marks(
         MarkKind.PINNED: ChangeKind.PINNED,
         MarkKind.SUPPRESSED: ChangeKind.SUPPRESSED,
         MarkKind.ARCHIVED: ChangeKind.ARCHIVED,
+        MarkKind.EDITED: ChangeKind.SUPPRESSED,
     }
     marks = [one for one in tx.upkeep.marks(*kinds) if since < one.at <= until]
     threads = tx.threads.by_numbers([split_ref(one.first_ref)[0] for one in marks])

@@ -6,7 +6,8 @@ archives what is old, weak or too much, and lets it be erased after a grace peri
 
 **Rules of the room.**
 1. Marks lie over observations, not over episodes: they survive a resegmentation, and an episode is hidden
-   when a mark meets any of its messages.
+   when a mark meets any of its messages. Only what was edited since (its author said it otherwise) hides its
+   own message alone: titles, summaries and facts are made without it.
 2. One look at the store says that nothing is hidden, as in most scopes; only otherwise is more read.
 3. Hidden text takes no place among results. What was left out is listed only on request, each with its
    reason.

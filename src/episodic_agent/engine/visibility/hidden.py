@@ -24,9 +24,11 @@ else:
 EXPIRED: Final = "expired"
 FADED: Final = "faded"
 HIDING: Final = (MarkKind.SUPPRESSED, MarkKind.ARCHIVED)
+_EDITED: Final = (MarkKind.EDITED,)  # hides its own message, and an episode only where it holds no other
 WIDER: Final = 2  # times as much is asked for where something is hidden, and again until enough is shown
 Span = tuple[int, int]
 _SIGN: Final = r"[^\W_]"  # of a word
+_PAGE: Final = 256
 _LONGER: Final = 100  # characters of a word before or behind a piece of it
 
 
@@ -41,6 +43,7 @@ class Visibility:
         self._now = now
         self.drawn, self.pins = tx.upkeep.in_force(now)
         self._kinds = () if lifted else HIDING
+        self._edits = () if lifted else _EDITED
         self._words = [w.words for w in tx.upkeep.settings().words] if self.drawn and not lifted else []
         self._known: dict[int, str] = {}  # by ref, "" for what is shown
         self._threads: dict[int, str] = {}  # the same of episodes by their first ref
@@ -58,7 +61,8 @@ class Visibility:
             spans = [(ref, ref) for ref in fresh]
             texts = dict.fromkeys(self._tx.upkeep.expired(spans, self._now), EXPIRED)
             texts |= {
-                fresh[n]: reason_text(mark) for n, mark in self._tx.upkeep.touched(self._kinds, spans).items()
+                fresh[n]: reason_text(mark)
+                for n, mark in self._tx.upkeep.touched((*self._kinds, *self._edits), spans).items()
             }
             if self._words:
                 stored = self._tx.observations.get([ref for ref in fresh if ref not in texts])
@@ -72,25 +76,45 @@ class Visibility:
         return refs if not hidden else refs[[ref not in hidden for ref in refs.tolist()]]
 
     def visible(self, number: int, observations: Sequence[Observation]) -> list[Observation]:
-        """Return the observations of a thread that are not hidden."""
+        """Return the observations of a thread that are not hidden; of a message edited since the last words.
+
+        Also where what is hidden is lifted: words are made of these.
+        """
         hidden = self.why([ref_of(number, o.seq) for o in observations])
-        return [o for o in observations if ref_of(number, o.seq) not in hidden]
+        shown = [o for o in observations if ref_of(number, o.seq) not in hidden]
+        return newest_versions(self._tx, shown) if self.drawn and not self._edits else shown
 
     def why_episodes(self, refs: Sequence[int]) -> dict[int, str]:
         """Return the current episodes, by first ref, that are hidden as wholes, each with the reason.
 
-        Those that a mark meets anywhere, and those whose title or summary hold suppressed words.
+        Those that a mark meets anywhere, those of which every message was edited since, and those whose title
+        or summary hold suppressed words.
         """
         fresh = [ref for ref in refs if ref not in self._threads] if self.drawn else []
         if fresh:
             covers = self._covers(fresh)
-            touched = self._tx.upkeep.touched(self._kinds, [(c.first_ref, c.last_ref) for c in covers])
+            touched = self._touched([(c.first_ref, c.last_ref) for c in covers])
             texts = {covers[n].first_ref: reason_text(mark) for n, mark in touched.items()}
             if self._words:
                 stored = self._tx.episodes.get([ref for ref in fresh if ref not in texts])
                 texts |= {ref: why for ref, e in stored.items() if (why := self.holds(e.title, e.summary))}
             self._threads |= {ref: texts.get(ref, "") for ref in fresh}
         return {ref: self._threads[ref] for ref in refs if self._threads.get(ref)}
+
+    def _touched(self, spans: Sequence[Span]) -> dict[int, Mark]:
+        """Return by the place of a span the mark that hides all of it."""
+        edited = self._tx.upkeep.touched(self._edits, spans) if self._edits else {}
+        marks = {n: mark for n, mark in edited.items() if not self._left(spans[n])}
+        return marks | dict(self._tx.upkeep.touched(self._kinds, spans))
+
+    def _left(self, span: Span) -> bool:
+        """Tell whether a span holds a message that nobody edited since."""
+        first, last = span
+        for start in range(first, last + 1, _PAGE):
+            stored = list(self._tx.observations.get(range(start, min(start + _PAGE, last + 1))))
+            if len(self._tx.upkeep.touched(self._edits, [(ref, ref) for ref in stored])) < len(stored):
+                return True
+        return False
 
     def _covers(self, refs: Sequence[int]) -> list[Cover]:
         """Return the current episodes that begin at these refs, each looked up once."""
@@ -103,7 +127,7 @@ class Visibility:
         """Return the episodes, of any kind, that are hidden as wholes, each with the reason."""
         if not self.drawn:
             return {}
-        touched = self._tx.upkeep.touched(self._kinds, [self._span(e) for e in episodes])
+        touched = self._touched([self._span(e) for e in episodes])
         texts = {e.id: self.holds(e.title, e.summary) for e in episodes}
         texts |= {episodes[n].id: reason_text(mark) for n, mark in touched.items()}
         return {identity: why for identity, why in texts.items() if why}
@@ -172,6 +196,16 @@ class Visibility:
             if any(pattern_of(words).search(text) for text in texts):
                 return f"suppressed words: {words}"
         return ""
+
+
+def newest_versions(tx: Transaction, observations: Sequence[Observation]) -> list[Observation]:
+    """Return observations without those that were edited since: their last words stand elsewhere."""
+    numbers = {thread: tx.threads.number(thread) for thread in {o.thread_id for o in observations}}
+    refs = [ref_of(numbers[o.thread_id], o.seq) for o in observations]
+    if not refs or not tx.upkeep.touched(_EDITED, [(min(refs), max(refs))]):  # nearly always
+        return list(observations)
+    edited = tx.upkeep.touched(_EDITED, [(ref, ref) for ref in refs])
+    return [o for n, o in enumerate(observations) if n not in edited]
 
 
 def span_of(tx: Transaction, thread: UUID, first_seq: int, last_seq: int | None) -> Span:

@@ -138,8 +138,8 @@ def import_(
     """Import conversations: a file, a folder or a zip; the path `-` is standard input.
 
     ChatGPT, Claude, Claude Code, Codex, OpenAI and LangChain messages, Slack, Discord, Telegram, WhatsApp,
-    mail, transcripts of meetings (WebVTT, SRT), JSON or JSONL messages, `[time] Name: text` lines, own
-    exports.
+    mail, journals, transcripts of meetings (WebVTT, SRT), JSON or JSONL messages, `[time] Name: text`
+    lines, own exports.
     """
     total = ImportReport(0, 0, 0, 0)
     refused: list[str] = []
@@ -205,8 +205,7 @@ def _opened(app: App, user: str | None, *, dry_run: bool) -> "Iterator[UserMemor
 
 def _tell(total: ImportReport, *, as_json: bool, dry_run: bool) -> None:
     if as_json:
-        fields = plain(total)
-        print_json({name: fields[name] for name in fields if name != "notes"})
+        print_json(plain(total))
         return
     for line in total.unreadable[:SHOWN]:
         say(f"unreadable: {line}")
@@ -236,6 +235,7 @@ def _sum(a: ImportReport, b: ImportReport) -> ImportReport:
         [*a.unreadable, *b.unreadable],
         a.threads + b.threads,
         ", ".join(dict.fromkeys(name for name in (a.format, b.format) if name)),
+        [*a.notes, *b.notes],
     )
 
 

@@ -29,7 +29,7 @@ _MET: Final = (
 )
 _DROP: Final = "DELETE FROM span_mark WHERE :mine AND kind = :kind AND first_ref = :first"
 _IN_FORCE: Final = (
-    "SELECT EXISTS (SELECT 1 FROM span_mark WHERE :mine AND kind IN ('suppressed', 'archived'))"
+    "SELECT EXISTS (SELECT 1 FROM span_mark WHERE :mine AND kind IN ('suppressed', 'archived', 'edited'))"
     " OR EXISTS (SELECT 1 FROM suppressed_words WHERE :mine)"
     " OR EXISTS (SELECT 1 FROM expiry WHERE :mine AND at <= :now),"
     " EXISTS (SELECT 1 FROM span_mark WHERE :mine AND kind = 'pinned')"
@@ -119,7 +119,7 @@ class VisibilityTable(Table):
         """Look up (place of the span, columns of the mark), by the order of the kinds."""
 
     def in_force(self, now: datetime) -> tuple[bool, bool]:
-        """Tell whether anything is hidden (suppressed, archived, expired), and whether anything is pinned."""
+        """Tell whether anything is hidden (by marks, words, its time), and whether anything is pinned."""
         [(hidden, pinned)] = self._session.read(_IN_FORCE, now=to_microseconds(now))
         return bool(hidden), bool(pinned)
 

@@ -3,7 +3,7 @@
 Written after public descriptions of exports up to 2025, not tried on one. A message has its words both flat
 (`text`) and in blocks (`content`), which also hold thinking and the use of tools. The branch shown last
 follows from `parent_message_uuid` and `current_leaf_message_uuid` where a file has them; else messages come
-as listed.
+as listed. What was read of an attachment, or pasted as one, is a message of its own.
 """
 
 from collections.abc import Iterator, Mapping
@@ -80,6 +80,11 @@ def _message(
     text = joined(text, *_files(message))
     if text or not tools:
         yield from speak(chat, {**common, "id": identity, "content": text}, reading, line)
+    for number, attached in enumerate(list_of(message.get("attachments")), 1):
+        if pasted := text_of(attached.get("extracted_content")).strip():
+            content = joined(note("file", attached.get("file_name")), pasted)
+            fields = {**common, "id": f"{identity}/attachment-{number}", "content": content}
+            yield from speak(chat, fields, reading, line)
 
 
 def _files(message: Mapping[str, object]) -> list[str]:

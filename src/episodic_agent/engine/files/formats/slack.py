@@ -7,13 +7,16 @@ the first answer. Joins, topics, pins and the like (`subtype`) are notices.
 """
 
 import html
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Final
 
 from episodic_agent.core.ingest import Item
 from episodic_agent.engine.files.bundle import Bundle, BundledFile
+from episodic_agent.engine.files.formats.glimpse import Glimpse
 from episodic_agent.engine.files.formats.speaking import (
     Chat,
     joined,
@@ -26,7 +29,7 @@ from episodic_agent.engine.files.formats.speaking import (
     text_of,
 )
 from episodic_agent.engine.files.formats.walking import documents
-from episodic_agent.engine.files.opening import Unreadable, inspect
+from episodic_agent.engine.files.opening import Opened, Unreadable, inspect
 from episodic_agent.engine.files.options import ReadingOptions
 
 _DAY: Final = re.compile(r"(.+)/(\d{4}-\d{2}-\d{2})\.json")
@@ -75,6 +78,25 @@ def read(bundle: Bundle, root: str, reading: ReadingOptions) -> Iterator[tuple[s
                 continue
             for result in _message(mapping_of(record.value), place, reading, record.line):
                 yield files[name].name, result
+
+
+def fits_day(seen: Glimpse) -> bool:
+    """Tell a channel's day by itself: a list of messages with Slack's names for who spoke and when."""
+    return {"[].type", "[].ts", "[].user", "[].text"} <= seen.paths
+
+
+def read_day(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
+    """Stream a channel's day, named after the folder it lies in; who is who only its messages say."""
+    known = [mapping_of(r.value) for r in documents(opened) if not isinstance(r, Unreadable)]
+    users = ({"id": one.get("user"), "profile": one.get("user_profile")} for one in known)
+    people = {i: name for i, name in _people(user for user in users if user["profile"]).items() if i}
+    folder = PurePath(os.path.abspath(str(opened.path))).parent.name
+    place = _SlackChannel(folder, f"#{folder}", people)
+    for record in documents(opened):
+        if isinstance(record, Unreadable):
+            yield record
+        else:
+            yield from _message(mapping_of(record.value), place, reading, record.line)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,10 @@ from episodic_agent.engine.files.opening import Unreadable, excerpt
 from episodic_agent.engine.files.options import ReadingOptions
 from episodic_agent.errors import InvalidInput
 
+CELL: Final = " | "  # between two cells of a row
 _TITLE: Final = 60  # characters of what was said first in a thread's title
+_CELLS: Final = re.compile(r"</t[dh]\s*>\s*<t[dh]\b[^>]*>", re.IGNORECASE)
+_BETWEEN: Final = "\x1f"  # stands for the border of two cells, of which empty ones lay a page out
 _TAG: Final = re.compile(r"<[^>]+>")
 _BREAK: Final = re.compile(r"<(?:br|/p|/div|/li|/tr|/h\d)\b[^>]*>", re.IGNORECASE)
 
@@ -98,13 +101,16 @@ def link(address: str, label: str) -> str:
 
 
 def without_marks(page: str) -> str:
-    """Return the words of a piece of HTML, a line where it has one.
+    """Return the words of a piece of HTML, a line where it has one and each row of a table one.
 
     >>> without_marks("<p>Two  <b>eggs</b>, beaten</p><li>salt &amp; pepper</li>").splitlines()
     ['Two eggs, beaten', 'salt & pepper']
+    >>> without_marks("<tr><td></td><td>Base</td><td></td><td>2</td><td>48,00 EUR</td></tr>").strip()
+    'Base | 2 | 48,00 EUR'
     """
-    text = html.unescape(_TAG.sub("", _BREAK.sub("\n", re.sub(r"\s+", " ", page))))
-    return "\n".join(line.strip() for line in text.splitlines())
+    divided = _CELLS.sub(_BETWEEN, _BREAK.sub("\n", re.sub(r"\s+", " ", page)))
+    rows = (line.split(_BETWEEN) for line in html.unescape(_TAG.sub("", divided)).splitlines())
+    return "\n".join(CELL.join(filter(None, map(str.strip, row))) for row in rows)
 
 
 def text_of(value: object) -> str:

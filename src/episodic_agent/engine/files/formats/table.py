@@ -21,10 +21,12 @@ from episodic_agent.engine.files.formats import (
     memories,
     messages,
     signal,
+    slack,
     telegram,
     whatsapp,
 )
 from episodic_agent.engine.files.formats.glimpse import Glimpse
+from episodic_agent.engine.files.formats.personal import facebook, google_chat, journal
 from episodic_agent.engine.files.opening import Opened, Unreadable
 from episodic_agent.engine.files.options import ReadingOptions
 
@@ -45,13 +47,19 @@ class ForeignFormat:
     of_account: bool = False
 
 
+_CHATS: Final = (
+    ForeignFormat("discord", "Discord export (DiscordChatExporter)", discord.fits, discord.read),
+    ForeignFormat("telegram", "Telegram export", telegram.fits, telegram.read),
+    ForeignFormat("facebook", "Facebook or Instagram messages", facebook.fits, facebook.read),
+    ForeignFormat("google-chat", "Google Chat (Takeout)", google_chat.fits, google_chat.read),
+    ForeignFormat("slack-day", "day of a Slack export", slack.fits_day, slack.read_day),
+)
 FOREIGN: Final = (
     ForeignFormat("chatgpt", "ChatGPT export", chatgpt.fits, chatgpt.read, of_account=True),
     ForeignFormat("claude", "Claude.ai export", claude.fits, claude.read, of_account=True),
     ForeignFormat("claude-code", "Claude Code session", coding.fits_claude_code, coding.read_claude_code),
     ForeignFormat("codex", "Codex session", coding.fits_codex, coding.read_codex),
-    ForeignFormat("discord", "Discord export (DiscordChatExporter)", discord.fits, discord.read),
-    ForeignFormat("telegram", "Telegram export", telegram.fits, telegram.read),
+    *_CHATS,
     ForeignFormat("gemini", "Gemini chats (Google Takeout)", gemini.fits, gemini.read, of_account=True),
     ForeignFormat("signal", "Signal chat (signal-export)", signal.fits, signal.read),
     ForeignFormat("langchain", "LangChain messages", messages.fits_langchain, messages.read_langchain),
@@ -60,6 +68,7 @@ FOREIGN: Final = (
     ForeignFormat("zep", "Zep facts", memories.fits_zep, memories.read_zep),
     ForeignFormat("langgraph-store", "LangGraph store", memories.fits_store, memories.read_store),
     ForeignFormat("captions", "captions", captions.fits, captions.read),
+    ForeignFormat("journal", "journal", journal.fits, journal.read),
     ForeignFormat("mail", "mail", mail.fits, mail.read),
     ForeignFormat("imessage", "iMessage chat (imessage-exporter)", imessage.fits, imessage.read),
     ForeignFormat("whatsapp", "WhatsApp chat", whatsapp.fits, whatsapp.read),

@@ -1,0 +1,1 @@
+"""What people download of their accounts (Facebook, Google Chat), and what they write for themselves."""
