@@ -466,6 +466,19 @@ def test_an_evening_nobody_spoke_in_is_not_taken_for_the_one_before(memory: Memo
     assert answer.notes == ["nothing was said from 2024-05-02 17:00 to 2024-05-02 23:00 UTC"]
 
 
+@pytest.mark.parametrize(
+    "question",
+    ["Was war am 24.4.?", "What happened on 24 April?", "Was war vor 8 Tagen?", "¿Qué pasó hace ocho días?"],
+)
+def test_where_nothing_was_said_in_a_time_asked_for_alone_that_is_the_answer(
+    memory: Memory, question: str
+) -> None:
+    mine(memory).add([say("the boiler hums"), say("the rent is due", 1440)])
+    answer = mine(memory).search(question, now=START + timedelta(days=1))
+    assert list(answer.hits) == []
+    assert answer.notes == ["nothing was said of 2024-04-24"]
+
+
 def test_who_asks_what_was_said_at_a_time_is_told_of_that_time_alone(memory: Memory, clock: Clock) -> None:
     mine(memory).add("I live in Graz, and I took my bike to Rad-Eck yesterday.", thread="chat")
     clock.forward(days=9)
