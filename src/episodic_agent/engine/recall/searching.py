@@ -8,7 +8,7 @@ yet, and the question names one of them, the query is embedded again and a secon
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from functools import cache, partial
 from threading import Lock
 from typing import NamedTuple
@@ -53,6 +53,7 @@ from episodic_agent.engine.recall.times import (
     span,
     why_nothing,
     zone_of_writer,
+    zone_then,
 )
 from episodic_agent.engine.recall.walls import check_place, thread_asked_for, threads_called
 from episodic_agent.engine.results import (
@@ -175,6 +176,8 @@ class Recaller:
                 seen = _scene(tx, scene, zoned=bool(query.time or query.ahead) and not now.utcoffset())
                 if seen != scene:
                     query, scene = analysed(seen), seen
+                if seen.last and (then := zone_then(tx, query, now, seen.last)) is not None:
+                    query = analysed(replace(seen, utc_offset=then), now=now.astimezone(timezone(then)))
                 between = None if self._deps.embedder is None else self._deps.former.between(tx)
                 ready = embedded.text == query.dense_text and embedded.between == between
                 ready = ready or _by_place(query, policy, options)

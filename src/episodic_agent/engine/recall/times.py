@@ -13,6 +13,7 @@ from episodic_agent.protocols import Transaction
 
 NEWEST, LATELY = 16, timedelta(days=30)  # messages that may tell where their writer is, and since when
 _NO_OFFSET: Final = timedelta()
+_DAY: Final = timedelta(days=1)
 _LONGEST_NAME: Final = 60  # characters of one that a note says is never mentioned
 
 
@@ -26,6 +27,24 @@ def zone_of_writer(tx: Transaction, last: datetime) -> timedelta | None:
     stored = tx.observations.get(newest)
     offsets = [stored[ref].utc_offset for ref in reversed(newest) if ref in stored]
     return next((timedelta(seconds=offset) for offset in offsets if offset), None)
+
+
+def zone_then(tx: Transaction, query: Query, now: datetime, last: datetime) -> timedelta | None:
+    """Return by whose clock the days that a question names were lived, where it is another than now.
+
+    A day of summer is one of summer time, whenever it is asked for. None where nobody tells, and for who asks
+    in another zone than that of the newest messages.
+    """
+    if not query.time.ranges or query.time.ranges[0].start <= BEGINNING:
+        return None
+    if now.utcoffset() and now.utcoffset() != zone_of_writer(tx, last):
+        return None
+    since = query.time.ranges[0].start - _DAY
+    near = tx.index.between(since, min(since + LATELY, last + timedelta.resolution), limit=NEWEST).tolist()
+    stored = tx.observations.get(near)
+    offsets = [stored[ref].utc_offset for ref in near if ref in stored]
+    then = next((timedelta(seconds=offset) for offset in offsets if offset), None)
+    return None if then == query.time.utc_offset else then
 
 
 def in_its_time(
@@ -93,7 +112,7 @@ def nothing_then(query: Query, *, drawn: bool) -> str:
     )
     if since == BEGINNING or first.time() != time() or end.time() != time():
         return silence(since, until, drawn=drawn)
-    days = dict.fromkeys([first.date(), (end - timedelta(days=1)).date()])
+    days = dict.fromkeys([first.date(), (end - _DAY).date()])
     return nothing_due([*days], drawn=drawn)
 
 
