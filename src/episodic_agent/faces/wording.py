@@ -5,6 +5,7 @@ The stored names stay in JSON, exports and HTTP; a name that somebody else's pol
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from math import isfinite
 from typing import TYPE_CHECKING, Final
 
@@ -292,6 +293,21 @@ def _hours(hours: float) -> str:
     if hours >= 120:
         return plural(round(hours / 24), "day")
     return f"{hours:.0f} h" if hours >= 2 else f"{hours * 60:.0f} min"
+
+
+def minute(at: datetime) -> str:
+    """Return a time to the minute, with its zone where that is not UTC.
+
+    >>> from datetime import timedelta, timezone
+    >>> minute(datetime(2026, 9, 30, 0, 10, tzinfo=timezone(timedelta(hours=2))))
+    '2026-09-30 00:10 +02:00'
+    """
+    return f"{at:%Y-%m-%d %H:%M}{zone(at)}"
+
+
+def zone(at: datetime) -> str:
+    """Return the zone of a time behind a space, "" for UTC."""
+    return f" {at.isoformat()[-len('+00:00') :]}" if at.utcoffset() else ""
 
 
 def spoken_by(actor: str, owner: str) -> str:

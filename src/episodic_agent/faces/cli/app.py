@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,14 +24,16 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from episodic_agent import wiring
+    from episodic_agent.engine import lived, scoped
     from episodic_agent.engine import memory as engine
-    from episodic_agent.engine import scoped
+    from episodic_agent.engine.lived import Timed
     from episodic_agent.engine.memory import Memory as Engine
     from episodic_agent.engine.user import UserMemory
     from episodic_agent.faces import finding, wording
     from episodic_agent.faces.cli import printing
 else:
     engine = module("episodic_agent.engine.memory")
+    lived = module("episodic_agent.engine.lived")
     scoped = module("episodic_agent.engine.scoped")
     finding = module("episodic_agent.faces.finding")
     printing = module("episodic_agent.faces.cli.printing")
@@ -43,6 +45,7 @@ __all__ = [
     "STANDARD",
     "App",
     "Listing",
+    "as_shown",
     "check_output",
     "common",
     "elsewhere",
@@ -213,6 +216,11 @@ def say_replaced(asked: UUID, shown: UUID) -> None:
 def out() -> "Console":
     """Return the console for people (plain and wide when standard output is no terminal)."""
     return printing.out()
+
+
+def as_shown(memory: "UserMemory", timed: "Sequence[Timed]", *, as_json: bool) -> "Sequence[Timed]":
+    """Return what was answered with its times as they were lived, for people; JSON has them in UTC."""
+    return timed if as_json else lived.as_lived(memory, timed)
 
 
 def print_json(value: Any) -> None:

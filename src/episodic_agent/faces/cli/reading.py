@@ -27,6 +27,7 @@ from episodic_agent.faces.cli.app import (
     ID,
     STANDARD,
     App,
+    as_shown,
     check_output,
     common,
     elsewhere,
@@ -52,12 +53,14 @@ from episodic_agent.showing import clipped
 
 if TYPE_CHECKING:
     from episodic_agent.core.chains import sequences as core_sequences
+    from episodic_agent.engine import lived
     from episodic_agent.engine.chains import sequences
     from episodic_agent.engine.context.assembling import ThreadContext
     from episodic_agent.engine.memory import Memory
     from episodic_agent.engine.user import UserMemory
 else:
     core_sequences = module("episodic_agent.core.chains.sequences")
+    lived = module("episodic_agent.engine.lived")
     sequences = module("episodic_agent.engine.chains.sequences")
 
 
@@ -151,6 +154,7 @@ def search(
             only=only or None,
             suppressed=suppressed,
         )
+        recall = recall if as_json else lived.recall_as_lived(memory, recall)
     if as_json:
         print_json(recall_json(recall, explain=explain, suppressed=suppressed))
     else:
@@ -236,7 +240,7 @@ def render_recall(recall: Recall, owner: str, *, explain: bool = False) -> None:
         scored = f"  score {hit.score:.2f}" if explain else ""  # what orders them, the sum of the legs
         console.print(
             Text(
-                f"   {hit.start_at:%Y-%m-%d %H:%M}  confidence {hit.confidence:.0%}{scored}"
+                f"   {wording.minute(hit.start_at)}  confidence {hit.confidence:.0%}{scored}"
                 f"  {str(hit.episode_id)[:ID]}{state}",
                 style="dim",
             )
@@ -280,9 +284,9 @@ def recent(
 ) -> None:
     """List the newest episodes first."""
     with app.memory() as memory:
-        episodes = app.asked(whose(memory, user)).episodes
-        listed = partial(episodes.recent, days=days, where=where or None, project=project)
-        cards = listed(limit=limit + 1, suppressed=suppressed)
+        mine = app.asked(whose(memory, user))
+        listed = partial(mine.episodes.recent, days=days, where=where or None, project=project)
+        cards = as_shown(mine, listed(limit=limit + 1, suppressed=suppressed), as_json=as_json)
         hidden = not (cards or suppressed) and listed(limit=1, suppressed=True)
         empty = _why_empty(memory)
     if hidden and not as_json:
@@ -315,9 +319,11 @@ def episodes(
 ) -> None:
     """List all episodes in order, open frames included."""
     with app.memory() as memory:
-        cards = app.asked(whose(memory, user)).episodes.list(
+        mine = app.asked(whose(memory, user))
+        cards = mine.episodes.list(
             thread=thread, place=place, where=where, limit=limit, project=project, only=only or None
         )
+        cards = as_shown(mine, cards, as_json=as_json)
         empty = _why_empty(memory)
     filters = {"--where": " ".join(where), "--thread": thread, "--place": place, "--project": project}
     filters["--only"] = " ".join(only)
@@ -355,7 +361,7 @@ def render_cards(cards: Sequence[EpisodeCard]) -> None:
     for c in cards:
         table.add_row(
             str(c.episode_id)[:ID],
-            f"{c.start_at:%Y-%m-%d %H:%M}",
+            wording.minute(c.start_at),
             _duration(c),
             str(c.observations),
             "(open)" if c.state == "open" else wording.reason(c.reason),
@@ -381,7 +387,7 @@ def show(app: App, episode: str, user: str | None, as_json: bool) -> None:
         asked = parse_id(episode, memory)
         identity = memory.episodes.successor(asked)
         messages = memory.episodes.messages(identity)
-        card = memory.episodes.card(identity)
+        (card,) = as_shown(memory, [memory.episodes.card(identity)], as_json=as_json)
     if as_json:
         named = {} if identity == asked else {"asked": asked}
         print_json({"episode": card, "messages": messages, **named})
@@ -391,12 +397,16 @@ def show(app: App, episode: str, user: str | None, as_json: bool) -> None:
     console = out()
     console.print(Text(card.heading, style="bold"))
     console.print(
-        Text(f"{card.start_at:%Y-%m-%d %H:%M} to {card.end_at:%Y-%m-%d %H:%M} · {card.origin}", style="dim")
+        Text(f"{wording.minute(card.start_at)} to {wording.minute(card.end_at)} · {card.origin}", style="dim")
     )
     if card.summary:
         console.print(Text(card.summary))
     for o in messages:
-        console.print(Text(f"[{o.at:%Y-%m-%d %H:%M}] {wording.spoken_by(o.actor, memory.name)}: {o.text}"))
+        at = lived.lived_at(o)
+        zone = "" if at.utcoffset() == card.start_at.utcoffset() else wording.zone(at)
+        console.print(
+            Text(f"[{at:%Y-%m-%d %H:%M}{zone}] {wording.spoken_by(o.actor, memory.name)}: {o.text}")
+        )
 
 
 @click.command()
@@ -406,7 +416,7 @@ def stats(app: App, user: str | None, as_json: bool) -> None:
     """Count what the memory holds."""
     with app.memory() as memory:
         mine = app.asked(whose(memory, user))
-        counted = mine.stats()
+        (counted,) = as_shown(mine, [mine.stats()], as_json=as_json)
         named = {"origins": [t.origin for t in mine.threads.list()], "users": memory.users()}
     shown = {**{f: getattr(counted, f) for f in counted.__dataclass_fields__}, **named}
     if as_json:
@@ -414,7 +424,7 @@ def stats(app: App, user: str | None, as_json: bool) -> None:
         return
     for name, value in shown.items():
         answer = ", ".join(value) if isinstance(value, list) else value
-        answer = f"{answer:%Y-%m-%d %H:%M}" if isinstance(answer, datetime) else answer
+        answer = wording.minute(answer) if isinstance(answer, datetime) else answer
         label = LABELS.get(name, name.replace("_", " "))
         out().print(f"{label:18} {'-' if answer in (None, '') else answer}")
 
@@ -545,6 +555,7 @@ def sequence(app: App, topic: str, as_json: bool, user: str | None, **options: A
     """List the episodes of TOPIC in the order of time; without one, the newest."""
     with app.user(user) as memory:
         sequence = memory.chains.sequence(topic, **_asked(options))
+        dated = as_shown(memory, sequence, as_json=as_json)
         still_open = 0 if sequence else _count_open(memory)
     if as_json:
         print_json({"topic": topic, "episodes": sequence, "left_out": sequence.left_out})
@@ -552,11 +563,11 @@ def sequence(app: App, topic: str, as_json: bool, user: str | None, **options: A
     if not sequence:
         say(f"no episodes found for topic: {topic}" if topic else "no episodes here")
         _say_open(still_open)
-    for sequenced in sequence:
+    for sequenced in dated:
         relevance = f"{sequenced.relevance:.2f}  " if topic else ""
         out().print(
             Text(
-                f"{sequenced.start_at:%Y-%m-%d %H:%M}  {relevance}{str(sequenced.episode_id)[:ID]}  "
+                f"{wording.minute(sequenced.start_at)}  {relevance}{str(sequenced.episode_id)[:ID]}  "
                 f"{sequenced.title}"
             )
         )
@@ -580,6 +591,7 @@ def replay(app: App, topic: str, as_json: bool, user: str | None, **options: Any
     """Tell the story of TOPIC in order: what happened, and what it went on with."""
     with app.user(user) as memory:
         sequence = memory.chains.sequence(topic, **_asked(options))
+        sequence[:] = as_shown(memory, sequence, as_json=as_json)
         still_open = 0 if sequence else _count_open(memory)
     text = sequences.replay_of(topic, sequence, policy=options["policy"])
     if as_json:

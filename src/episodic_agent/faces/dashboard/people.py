@@ -2,9 +2,11 @@
 
 from fastapi import APIRouter, Request, Response
 
+from episodic_agent.engine.lived import as_lived, lived_at
 from episodic_agent.faces.dashboard.door import LIVE
 from episodic_agent.faces.dashboard.figures import compact_timeline
 from episodic_agent.faces.dashboard.pages import HERE, Pages, ThreadHues, data, space_of, user_of
+from episodic_agent.faces.dashboard.wording import clock_seconds
 from episodic_agent.faces.http.v1.events import EVERYTHING, event_stream
 from episodic_agent.showing import visible
 
@@ -39,13 +41,13 @@ def routes(pages: Pages) -> APIRouter:
         """Show a user's memory along time."""
         name, ana = user_of(request, user)
         limit = min(max(before, NEWEST), 1000)
-        cards = ana.episodes.recent(limit=limit, thread=thread or None, suppressed=True)
+        cards = as_lived(ana, ana.episodes.recent(limit=limit, thread=thread or None, suppressed=True))
         return pages.page(
             request,
             "timeline.html",
             user=name,
             section="timeline",
-            stats=ana.stats(),
+            stats=as_lived(ana, [ana.stats()])[0],
             cards=cards,
             thread=thread,
             more=limit + NEWEST * 2 if len(cards) >= limit else None,
@@ -57,7 +59,7 @@ def routes(pages: Pages) -> APIRouter:
         """Return the `newest` episodes for the timeline's script, or all, and whether there are `more`."""
         _, ana = user_of(request, user)
         limit = min(newest, EVERYTHING) if newest > 0 else None
-        cards = ana.episodes.list(limit=limit)
+        cards = as_lived(ana, ana.episodes.list(limit=limit))
         titles = {c.thread_id: c.thread_title for c in cards if c.thread_title}
         drawn = compact_timeline(cards, titles, ThreadHues(ana))
         return data(drawn | {"more": limit is not None and len(cards) >= limit})
@@ -69,7 +71,8 @@ def routes(pages: Pages) -> APIRouter:
         _, ana = user_of(request, user)
         messages = ana.episodes.messages(episode)[:MESSAGES]
         rows = [
-            [int(m.at.timestamp()), visible(m.actor)[:40], visible(m.text)[:120], m.seq] for m in messages
+            [clock_seconds(lived_at(m)), visible(m.actor)[:40], visible(m.text)[:120], m.seq]
+            for m in messages
         ]
         return data({"messages": rows})
 
