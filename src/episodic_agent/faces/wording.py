@@ -15,9 +15,11 @@ from episodic_agent.data import texts
 from episodic_agent.showing import clipped
 
 if TYPE_CHECKING:
+    from episodic_agent.engine.results import Hit
     from episodic_agent.schemas import AuditEntry, Caller
     from episodic_agent.schemas.decisions import Decision
 
+FAINT: Final = 0.1  # confidence below which a hit behind the best is surely no answer
 LISTED: Final = 10  # users that are named
 _CUES: Final[Mapping[str, str]] = {  # of the policy `default`, which names them shortly
     "answers": "answers a question",
@@ -293,6 +295,16 @@ def _hours(hours: float) -> str:
     if hours >= 120:
         return plural(round(hours / 24), "day")
     return f"{hours:.0f} h" if hours >= 2 else f"{hours * 60:.0f} min"
+
+
+def likely_hits(hits: "Sequence[Hit]") -> "Sequence[Hit]":
+    """Return the hits that people are shown: the best, and no other that is surely no answer.
+
+    Reference policies are not confident of anything; theirs are all shown.
+    """
+    if not any(hit.confidence for hit in hits):
+        return hits
+    return [hit for rank, hit in enumerate(hits) if rank == 0 or hit.confidence >= FAINT]
 
 
 def minute(at: datetime) -> str:

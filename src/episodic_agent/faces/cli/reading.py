@@ -233,19 +233,23 @@ def render_recall(recall: Recall, owner: str, *, explain: bool = False) -> None:
         say(f"left out: {left.hit.heading} ({str(left.hit.episode_id)[:ID]}), {left.reason}")
     if recall.candidates and explain:
         console.print(Text("not good enough:", style="dim"))
-    for rank, hit in enumerate(recall.candidates if explain and recall.abstained else recall.hits, 1):
+    likely = recall.hits if explain else wording.likely_hits(recall.hits)
+    for rank, hit in enumerate(recall.candidates if explain and recall.abstained else likely, 1):
         console.print(Text(f"{rank}. {hit.heading}", style="bold"))
         state = " · open" if hit.state == "open" else ""
         state += " · key moment" if hit.key_moment else ""
+        sure = "under 1%" if 0 < hit.confidence < 0.005 else f"{hit.confidence:.0%}"
         scored = f"  score {hit.score:.2f}" if explain else ""  # what orders them, the sum of the legs
         console.print(
             Text(
-                f"   {wording.minute(hit.start_at)}  confidence {hit.confidence:.0%}{scored}"
+                f"   {wording.minute(hit.start_at)}  confidence {sure}{scored}"
                 f"  {str(hit.episode_id)[:ID]}{state}",
                 style="dim",
             )
         )
         _render_proofs(hit, recall.query, owner, explain=explain)
+    if faint := len(recall.hits) - len(likely):
+        say(f"{plural(faint, 'unlikely hit')} left out; --explain shows them")
 
 
 def _render_proofs(hit: Hit, query: str, owner: str, *, explain: bool) -> None:
