@@ -317,6 +317,19 @@ def minute(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M}{zone(at)}"
 
 
+def lasted(start: datetime, end: datetime) -> str:
+    """Say how long an episode lasted, as briefly as a column of a table needs it.
+
+    >>> first = datetime(2026, 3, 1, 9)
+    >>> lasted(first, datetime(2026, 3, 1, 9, 45)), lasted(first, datetime(2026, 3, 4, 9))
+    ('45 min', '3 d')
+    """
+    minutes = int((end - start).total_seconds() // 60)
+    if minutes < 100:
+        return f"{minutes} min"
+    return f"{minutes / 60:.0f} h" if minutes < 48 * 60 else f"{minutes / 1440:.0f} d"
+
+
 def zone(at: datetime) -> str:
     """Return the zone of a time behind a space, "" for UTC."""
     return f" {at.isoformat()[-len('+00:00') :]}" if at.utcoffset() else ""

@@ -13,6 +13,7 @@ from uuid import UUID
 import click
 
 from episodic_agent.core.ingest import read_time
+from episodic_agent.core.threads.channels import channel_name
 from episodic_agent.engine.trace.acts import calling
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.faces.cli.saying import make_sure, say, say_error, tell, tell_json
@@ -54,6 +55,7 @@ __all__ = [
     "lines_in",
     "make_sure",
     "moment",
+    "names_of_only",
     "out",
     "parse_id",
     "past",
@@ -216,6 +218,26 @@ def say_replaced(asked: UUID, shown: UUID) -> None:
 def out() -> "Console":
     """Return the console for people (plain and wide when standard output is no terminal)."""
     return printing.out()
+
+
+def names_of_only(memory: "UserMemory", names: Sequence[str]) -> list[str] | None:
+    """Return what `--only` names as `--thread` does: a title stands for the thread that it alone has.
+
+    Threads and channels by their own names go before. What holds a memory to threads takes no titles: they
+    may be given anew.
+    """
+    if not names or memory.missing:
+        return list(names) or None
+    threads = memory.threads.list()
+    own = {name for thread in threads for name in (thread.origin, str(thread.id))}
+    channels = {channel_name(channel) for thread in threads for channel in thread.channels}
+    titles = {(thread.title or "").casefold() for thread in threads}
+    return [
+        name
+        if name in own or channel_name(name) in channels or name.strip().casefold() not in titles
+        else memory.threads.get(name).thread.origin  # NotFound where several have it
+        for name in names
+    ]
 
 
 def as_shown(memory: "UserMemory", timed: "Sequence[Timed]", *, as_json: bool) -> "Sequence[Timed]":

@@ -33,6 +33,7 @@ from episodic_agent.faces.cli.app import (
     elsewhere,
     force,
     moment,
+    names_of_only,
     out,
     parse_id,
     past,
@@ -151,7 +152,7 @@ def search(
             facts=facts,
             category=category,
             project=project,
-            only=only or None,
+            only=names_of_only(memory, only),
             suppressed=suppressed,
         )
         recall = recall if as_json else lived.recall_as_lived(memory, recall)
@@ -206,7 +207,7 @@ def retrieve(
             now=moment(now),
             asking=asking,
             project=project,
-            only=only or None,
+            only=names_of_only(memory, only),
         )
     if as_json:
         print_json({"text": text})
@@ -325,7 +326,12 @@ def episodes(
     with app.memory() as memory:
         mine = app.asked(whose(memory, user))
         cards = mine.episodes.list(
-            thread=thread, place=place, where=where, limit=limit, project=project, only=only or None
+            thread=thread,
+            place=place,
+            where=where,
+            limit=limit,
+            project=project,
+            only=names_of_only(mine, only),
         )
         cards = as_shown(mine, cards, as_json=as_json)
         empty = _why_empty(memory)
@@ -366,19 +372,12 @@ def render_cards(cards: Sequence[EpisodeCard]) -> None:
         table.add_row(
             str(c.episode_id)[:ID],
             wording.minute(c.start_at),
-            _duration(c),
+            wording.lasted(c.start_at, c.end_at),
             str(c.observations),
             "(open)" if c.state == "open" else wording.reason(c.reason),
             Text(clipped(c.heading, width or len(c.heading)), style="italic" if c.state == "open" else ""),
         )
     out().print(table)
-
-
-def _duration(card: EpisodeCard) -> str:
-    minutes = int((card.end_at - card.start_at).total_seconds() // 60)
-    if minutes < 100:
-        return f"{minutes} min"
-    return f"{minutes / 60:.0f} h" if minutes < 48 * 60 else f"{minutes / 1440:.0f} d"
 
 
 @click.command()
@@ -519,7 +518,7 @@ def context(
             max_tokens=max_tokens,
             form=form,
             project=project,
-            only=only or None,
+            only=names_of_only(mine, only),
         )
         other_spaces = elsewhere(memory) if mine.missing else ""
     if as_json:
@@ -558,7 +557,7 @@ def _say_sources(context: "ThreadContext") -> None:
 def sequence(app: App, topic: str, as_json: bool, user: str | None, **options: Any) -> None:
     """List the episodes of TOPIC in the order of time; without one, the newest."""
     with app.user(user) as memory:
-        sequence = memory.chains.sequence(topic, **_asked(options))
+        sequence = memory.chains.sequence(topic, **_asked(memory, options))
         dated = as_shown(memory, sequence, as_json=as_json)
         still_open = 0 if sequence else _count_open(memory)
     if as_json:
@@ -594,7 +593,7 @@ def sequence(app: App, topic: str, as_json: bool, user: str | None, **options: A
 def replay(app: App, topic: str, as_json: bool, user: str | None, **options: Any) -> None:
     """Tell the story of TOPIC in order: what happened, and what it went on with."""
     with app.user(user) as memory:
-        sequence = memory.chains.sequence(topic, **_asked(options))
+        sequence = memory.chains.sequence(topic, **_asked(memory, options))
         sequence[:] = as_shown(memory, sequence, as_json=as_json)
         still_open = 0 if sequence else _count_open(memory)
     text = sequences.replay_of(topic, sequence, policy=options["policy"])
@@ -615,9 +614,9 @@ def _say_open(count: int) -> None:
         say(f"{plural(count, 'episode is', 'episodes are')} still open; `episodic flush` closes them")
 
 
-def _asked(arguments: dict[str, Any]) -> dict[str, Any]:
+def _asked(memory: "UserMemory", arguments: dict[str, Any]) -> dict[str, Any]:
     times = {name: moment(arguments[name]) for name in ("since", "until")}
-    lists = {name: list(arguments[name]) or None for name in ("where", "only")}
+    lists = {"where": list(arguments["where"]) or None, "only": names_of_only(memory, arguments["only"])}
     return {**arguments, **times, **lists}
 
 

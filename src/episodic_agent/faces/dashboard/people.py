@@ -12,6 +12,7 @@ from episodic_agent.showing import visible
 
 USERS: int = 60  # of a page
 NEWEST: int = 24  # episodes of the first view of a timeline
+TITLED: int = 5000  # threads whose titles the timeline draws; of more each has its name
 MESSAGES: int = 400  # of an episode, drawn on a timeline
 _KINDS = {"dashboard.css": "text/css", "dashboard.js": "text/javascript", "timeline.js": "text/javascript",
           "icon.svg": "image/svg+xml"}  # fmt: skip
@@ -60,7 +61,7 @@ def routes(pages: Pages) -> APIRouter:
         _, ana = user_of(request, user)
         limit = min(newest, EVERYTHING) if newest > 0 else None
         cards = as_lived(ana, ana.episodes.list(limit=limit))
-        titles = {c.thread_id: c.thread_title for c in cards if c.thread_title}
+        titles = {thread.id: thread.title for thread in ana.threads.list(limit=TITLED) if thread.title}
         drawn = compact_timeline(cards, titles, ThreadHues(ana))
         return data(drawn | {"more": limit is not None and len(cards) >= limit})
 
