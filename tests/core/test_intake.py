@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from episodic_agent.core.identity import content_id
 from episodic_agent.core.ingest import Item, check_ahead, check_names, read_item, read_time
 from episodic_agent.core.ingest.item import FIELDS
 from episodic_agent.errors import InvalidInput
-from episodic_agent.schemas import Kind, TimeSource
+from episodic_agent.schemas import Kind, Scope, TimeSource
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(exclude_categories=())),
@@ -311,6 +312,19 @@ def test_a_naive_time_is_in_the_callers_zone_and_an_offset_is_kept() -> None:
     assert read_time("2024-07-01T09:15:00", lisbon).utc_offset == 3600
     assert read_time("2024-07-01T09:15:00-05:00", lisbon).utc_offset == -5 * 3600
     assert read_time("2024-07-01T09:15:00").utc_offset is None
+
+
+@pytest.mark.parametrize(
+    "instant",
+    [1790719800, 1790719800000, "1790719800.0", "2026-09-29T22:10:00Z", "2026-09-29T22:10:00+00:00"],
+)
+def test_an_instant_keeps_the_offset_of_the_zone_it_is_read_in(instant: object) -> None:
+    raw = {"role": "user", "content": "hi", "timestamp": instant}
+    bare, zoned = read_item(raw), read_item(raw, timezone=ZoneInfo("Europe/Berlin"))
+    assert (bare.at, zoned.at) == (datetime(2026, 9, 29, 22, 10, tzinfo=UTC),) * 2
+    assert zoned.utc_offset == 7200
+    assert not zoned.local
+    assert content_id(Scope("ana"), "x", bare, 0) == content_id(Scope("ana"), "x", zoned, 0)
 
 
 def test_a_date_and_a_clock_in_two_fields_make_one_time() -> None:

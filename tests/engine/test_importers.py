@@ -54,6 +54,18 @@ def test_the_names_of_chats_are_the_titles_of_threads(run: Run) -> None:
         assert name in listed
 
 
+@pytest.mark.parametrize("name", ["slack", "telegram", "chatgpt"])
+def test_instants_keep_the_offset_of_the_zone_given_and_are_known_again(memory: Memory, name: str) -> None:
+    then, now = memory.user("then"), memory.user("now")
+    path, zone = SAMPLES / name, ZoneInfo("Asia/Kolkata")
+    added = now.import_file(path, timezone=zone).added
+    cards = now.episodes.list()
+    offsets = {m.utc_offset for card in cards for m in now.episodes.messages(card.episode_id)}
+    assert offsets == {19800}
+    assert then.import_file(path).added == added  # as before, where no offset was kept
+    assert then.import_file(path, timezone=zone).added == 0
+
+
 def slack_export(folder: Path, messages: list[dict[str, str]]) -> Path:
     """Write a workspace whose #general holds messages, each with the time it is told by."""
     (folder / "general").mkdir(parents=True)

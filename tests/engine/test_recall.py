@@ -447,6 +447,17 @@ def test_a_part_of_a_day_leaves_only_its_hours_by_the_clock_of_who_writes(
     assert answer.observations[0].observation.at == written.replace(hour=hour)
 
 
+@pytest.mark.parametrize("hours", [0, 1])  # asked in UTC, or where it was written
+def test_a_day_of_summer_is_one_of_summer_time_in_winter_too(memory: Memory, hours: int) -> None:
+    summer, winter = "2023-09-30T00:10:00+02:00", "2023-11-07T09:00:00+01:00"
+    mine(memory).add([{"content": "the boiler hums", "timestamp": summer}])
+    mine(memory).add([{"content": "the rent is due", "timestamp": "2023-10-01T00:10:00+02:00"}])
+    mine(memory).add([{"content": "the roof leaks", "timestamp": winter}])
+    asked = datetime(2023, 11, 7, 10, tzinfo=timezone(timedelta(hours=hours)))
+    answer = mine(memory).search("Was war am 30. September?", now=asked)
+    assert [one.observation.text for one in answer.observations] == ["the boiler hums"]
+
+
 def test_a_zone_in_which_it_is_asked_goes_before_that_of_the_messages(open_memory: OpenMemory) -> None:
     memory = open_memory()
     times = [datetime(2024, 5, 2, hour, tzinfo=UTC) for hour in (9, 19)]
@@ -464,6 +475,19 @@ def test_an_evening_nobody_spoke_in_is_not_taken_for_the_one_before(memory: Memo
     answer = mine(memory).search(question, now=START + timedelta(days=2))
     assert answer.observations == ()
     assert answer.notes == ["nothing was said from 2024-05-02 17:00 to 2024-05-02 23:00 UTC"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Was war am 24.4.?", "What happened on 24 April?", "Was war vor 8 Tagen?", "¿Qué pasó hace ocho días?"],
+)
+def test_where_nothing_was_said_in_a_time_asked_for_alone_that_is_the_answer(
+    memory: Memory, question: str
+) -> None:
+    mine(memory).add([say("the boiler hums"), say("the rent is due", 1440)])
+    answer = mine(memory).search(question, now=START + timedelta(days=1))
+    assert list(answer.hits) == []
+    assert answer.notes == ["nothing was said of 2024-04-24"]
 
 
 def test_who_asks_what_was_said_at_a_time_is_told_of_that_time_alone(memory: Memory, clock: Clock) -> None:

@@ -5,6 +5,7 @@ The stored names stay in JSON, exports and HTTP; a name that somebody else's pol
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from math import isfinite
 from typing import TYPE_CHECKING, Final
 
@@ -14,9 +15,11 @@ from episodic_agent.data import texts
 from episodic_agent.showing import clipped
 
 if TYPE_CHECKING:
+    from episodic_agent.engine.results import Hit
     from episodic_agent.schemas import AuditEntry, Caller
     from episodic_agent.schemas.decisions import Decision
 
+FAINT: Final = 0.1  # confidence below which a hit behind the best is surely no answer
 LISTED: Final = 10  # users that are named
 _CUES: Final[Mapping[str, str]] = {  # of the policy `default`, which names them shortly
     "answers": "answers a question",
@@ -292,6 +295,44 @@ def _hours(hours: float) -> str:
     if hours >= 120:
         return plural(round(hours / 24), "day")
     return f"{hours:.0f} h" if hours >= 2 else f"{hours * 60:.0f} min"
+
+
+def likely_hits(hits: "Sequence[Hit]") -> "Sequence[Hit]":
+    """Return the hits that people are shown: the best, and no other that is surely no answer.
+
+    Reference policies are not confident of anything; theirs are all shown.
+    """
+    if not any(hit.confidence for hit in hits):
+        return hits
+    return [hit for rank, hit in enumerate(hits) if rank == 0 or hit.confidence >= FAINT]
+
+
+def minute(at: datetime) -> str:
+    """Return a time to the minute, with its zone where that is not UTC.
+
+    >>> from datetime import timedelta, timezone
+    >>> minute(datetime(2026, 9, 30, 0, 10, tzinfo=timezone(timedelta(hours=2))))
+    '2026-09-30 00:10 +02:00'
+    """
+    return f"{at:%Y-%m-%d %H:%M}{zone(at)}"
+
+
+def lasted(start: datetime, end: datetime) -> str:
+    """Say how long an episode lasted, as briefly as a column of a table needs it.
+
+    >>> first = datetime(2026, 3, 1, 9)
+    >>> lasted(first, datetime(2026, 3, 1, 9, 45)), lasted(first, datetime(2026, 3, 4, 9))
+    ('45 min', '3 d')
+    """
+    minutes = int((end - start).total_seconds() // 60)
+    if minutes < 100:
+        return f"{minutes} min"
+    return f"{minutes / 60:.0f} h" if minutes < 48 * 60 else f"{minutes / 1440:.0f} d"
+
+
+def zone(at: datetime) -> str:
+    """Return the zone of a time behind a space, "" for UTC."""
+    return f" {at.isoformat()[-len('+00:00') :]}" if at.utcoffset() else ""
 
 
 def spoken_by(actor: str, owner: str) -> str:

@@ -2,8 +2,9 @@
 
 Accepted: `datetime` and `date`; ISO 8601 (with an offset, or naive); RFC 2822; month names ("8 May 2023,
 1:56 pm", "1:56 pm on 8 May, 2023", "May 8, 2023"); seconds, milliseconds, microseconds or nanoseconds
-since 1970, told apart by magnitude. A naive time is in the caller's `timezone`, else UTC. A date without a
-clock means the start of that day in that zone and is marked `date_only`, so nothing reads its midnight as
+since 1970, told apart by magnitude. A naive time is in the caller's `timezone`, else UTC. An instant (a
+number, or a time in UTC) was lived by the clock of that zone, whose offset is kept beside it. A date without
+a clock means the start of that day in that zone and is marked `date_only`, so nothing reads its midnight as
 a time of day. Everything else, and every year outside 1900-2200, is refused by name; so is what was observed
 far ahead of now (`check_ahead`).
 """
@@ -139,7 +140,7 @@ def _read(value: object, timezone: tzinfo | None) -> Moment | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
-        return _since_epoch(value)
+        return _since_epoch(value, timezone)
     return _read_text(value.strip(), timezone) if isinstance(value, str) else None
 
 
@@ -148,7 +149,7 @@ def _read_text(text: str, timezone: tzinfo | None) -> Moment | None:
         return None
     if _NUMBER.fullmatch(text) and not _CALENDAR_DATE.fullmatch(text):
         # A short number in quotes is a year, a step or a page; nobody writes an epoch so.
-        return _since_epoch(float(text)) if abs(float(text)) >= 1e8 else None
+        return _since_epoch(float(text), timezone) if abs(float(text)) >= 1e8 else None
     try:
         source = TimeSource.DATE_ONLY if _is_bare_date(text) else TimeSource.GIVEN
         return _placed(datetime.fromisoformat(text), timezone, source)
@@ -166,22 +167,29 @@ def _is_bare_date(text: str) -> bool:
     return True
 
 
-def _since_epoch(value: float) -> Moment | None:
+def _since_epoch(value: float, timezone: tzinfo | None) -> Moment | None:
     if not math.isfinite(value):
         return None
     for limit, per_second in _UNITS:
         if abs(value) < limit:
             # Integers are split exactly: a float of microseconds loses the last ones.
             full, rest = divmod(value, per_second)
-            return Moment(_EPOCH + timedelta(seconds=full, microseconds=round(rest * 1e6 / per_second)))
+            at = _EPOCH + timedelta(seconds=full, microseconds=round(rest * 1e6 / per_second))
+            return Moment(at, utc_offset=None if timezone is None else _offset(at, timezone))
     return None
 
 
 def _placed(local: datetime, timezone: tzinfo | None, source: TimeSource) -> Moment:
     aware = local if local.tzinfo is not None else local.replace(tzinfo=timezone or UTC)
-    offset = aware.utcoffset() if local.tzinfo is not None or timezone is not None else None
-    seconds = None if offset is None else int(offset.total_seconds())
+    seconds = None if local.tzinfo is None and timezone is None else _offset(aware, aware.tzinfo)
+    if seconds == 0 and timezone is not None:  # a program wrote it
+        seconds = _offset(aware, timezone)
     return Moment(aware.astimezone(UTC), source, seconds, local=local.tzinfo is None)
+
+
+def _offset(at: datetime, zone: tzinfo | None) -> int | None:
+    offset = at.astimezone(zone).utcoffset()
+    return None if offset is None else int(offset.total_seconds())
 
 
 def _named_month(text: str, timezone: tzinfo | None) -> Moment | None:

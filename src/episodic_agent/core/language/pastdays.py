@@ -13,6 +13,7 @@ from functools import cache, lru_cache, partial
 from typing import Final, TypeAlias
 
 from episodic_agent.core.language.coming import HAN, any_of, short_weekdays, weekdays
+from episodic_agent.core.language.local_dates import with_local_dates
 from episodic_agent.core.language.stopwords import stop_words
 from episodic_agent.core.language.tenses import speaks_of_past
 from episodic_agent.core.language.timewords import TimeQuery, calendar_rules, normal, parse_time
@@ -55,10 +56,10 @@ def with_dates(question: str, now: datetime, utc_offset: timedelta | None = None
     if len(question) > _LONGEST:
         return question
     folded = normal(question)
-    if not _may_name(folded):
-        return question
     today = (now.astimezone(UTC) + (utc_offset or timedelta())).date()
-    dated = "".join(_dated(sentence, today) for sentence in _SENTENCE.split(folded))
+    dated = with_local_dates(folded, today)
+    if _may_name(dated):
+        dated = "".join(_dated(sentence, today) for sentence in _SENTENCE.split(dated))
     return question if dated == folded else dated
 
 

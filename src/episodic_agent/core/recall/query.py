@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from episodic_agent.core.episodes.languages import content_terms
 from episodic_agent.core.language import fold, script, tokens, words
-from episodic_agent.core.language.pastdays import asked_time
+from episodic_agent.core.language.pastdays import asked_time, with_dates
 from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
 from episodic_agent.core.language.timewords import TimeQuery, date_terms, date_words
 from episodic_agent.core.recall.alone import (
@@ -146,7 +146,7 @@ def analyse(
     actors = tuple(dict.fromkeys(speakers))
     time = asked_time(text, now, utc_offset)
     asked_for = tuple(dict.fromkeys(content_terms(text, language)))
-    besides = _calendar(time, utc_offset)
+    besides = _calendar(time, utc_offset).union(_words_of_dates(text, now, utc_offset))
     dense, named = _addressed(text, (*actors, owner) if owner and owner not in actors else actors)
     if owner and any(fold(name) == fold(owner) for name in named):
         besides = besides.union(tokens(owner, language))  # "I" to those whose memory it is: seldom written
@@ -262,6 +262,12 @@ def _calendar(time: TimeQuery, utc_offset: timedelta | None) -> frozenset[str]:
         return frozenset()
     ends = [moment for part in time.ranges for moment in (part.start, part.end - timedelta(microseconds=1))]
     return _ABOUT_TIME.union(*(date_words(moment, utc_offset) for moment in ends))
+
+
+def _words_of_dates(text: str, now: datetime, utc_offset: timedelta | None) -> frozenset[str]:
+    """Return the terms that are gone where dates are written out: "vor fünf Tagen" is met by a date."""
+    dated = with_dates(text, now, utc_offset)
+    return frozenset() if dated is text else frozenset(tokens(text)).difference(tokens(dated))
 
 
 def proper_names(text: str, language: str | None) -> Mapping[Name, str]:

@@ -8,7 +8,7 @@ yet, and the question names one of them, the query is embedded again and a secon
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from functools import cache, partial
 from threading import Lock
 from typing import NamedTuple
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from episodic_agent.core import recall as ranking
 from episodic_agent.core.chains.filters import EVERYTHING, MetadataFilter
-from episodic_agent.core.context.quoting import quoted
 from episodic_agent.core.context.retrieved import DETAILS, Detail, is_detailed
 from episodic_agent.core.language import words
 from episodic_agent.core.recall.due import DATED_ONLY
@@ -46,7 +45,16 @@ from episodic_agent.engine.recall.gathering import DAY, Floats, Gathered, Gather
 from episodic_agent.engine.recall.happening import happened_refs
 from episodic_agent.engine.recall.proving import PROOFS, concluded, evidence_of, proofs_of
 from episodic_agent.engine.recall.talks import named_talk
-from episodic_agent.engine.recall.times import in_its_time, nothing_due, silence, span, zone_of_writer
+from episodic_agent.engine.recall.times import (
+    in_its_time,
+    nothing_due,
+    nothing_then,
+    silence,
+    span,
+    why_nothing,
+    zone_of_writer,
+    zone_then,
+)
 from episodic_agent.engine.recall.walls import check_place, thread_asked_for, threads_called
 from episodic_agent.engine.results import (
     DetailedRecall,
@@ -67,7 +75,6 @@ from episodic_agent.schemas import Episode, Scope, Vector
 PLACE = "place"  # what answers a question for a place alone, or for all that a filter leaves
 HIDDEN = "what there is to search here is suppressed or archived; ask with suppressed=True"
 SCENES = 256  # scopes of which a process remembers who speaks there
-_LONGEST_NAME = 60  # characters of one that a note says is never mentioned
 DUE_ALONE = 4.0  # of all that is due that stands first which is close to the day, however it is worded
 TAKEN_ON = 1.0  # share of the best score that surely being a commitment which is asked for adds
 SURE = 0.38  # how likely a commitment is asked for, from which a search does not say that it knows nothing
@@ -145,6 +152,7 @@ class _SearchRequest:
     taken_on: commitments.Commitments = commitments.NONE_ASKED
     talk: Refs | None = None
     everywhere: Refs | None = None
+    silence: str = ""  # where nothing was said in the time alone that is asked about
 
 
 class Recaller:
@@ -168,6 +176,8 @@ class Recaller:
                 seen = _scene(tx, scene, zoned=bool(query.time or query.ahead) and not now.utcoffset())
                 if seen != scene:
                     query, scene = analysed(seen), seen
+                if seen.last and (then := zone_then(tx, query, now, seen.last)) is not None:
+                    query = analysed(replace(seen, utc_offset=then), now=now.astimezone(timezone(then)))
                 between = None if self._deps.embedder is None else self._deps.former.between(tx)
                 ready = embedded.text == query.dense_text and embedded.between == between
                 ready = ready or _by_place(query, policy, options)
@@ -417,12 +427,13 @@ class Recaller:
         )
         hits = [_hit(gathered, fused, trust, row, cards[row], evidence[row]) for row in rows]
         abstains = trust.abstains(policy.threshold)
+        why = asked.silence or why_nothing(trust, gathered, policy.threshold)
         return Recall(
             query=query.text,
             hits=[] if abstains else hits,
             observations=[shown[n] for n in chosen],
             confidence=round(trust.answerable, DIGITS),
-            notes=[*asked.notes, *([_why_nothing(trust, gathered, policy.threshold)] if abstains else [])],
+            notes=[*asked.notes, *([why] if abstains else [])],
             candidates=hits if abstains else (),
         )
 
@@ -584,7 +595,9 @@ def _with_happened(tx: Transaction, asked: _SearchRequest, visibility: Visibilit
     if not len(refs):
         query = replace(asked.query, happened_alone=False)
         about = asked.filter_.about if asked.talk is None else asked.everywhere
-        return replace(asked, query=query, filter_=replace(asked.filter_, about=about))
+        silent = "" if options.since or options.until else nothing_then(asked.query, drawn=visibility.drawn)
+        filter_ = replace(asked.filter_, about=about)
+        return replace(asked, query=query, filter_=filter_, silence=silent)
     return replace(asked, filter_=replace(asked.filter_, about=refs))
 
 
@@ -625,16 +638,6 @@ def _detailed(tx: Transaction, recall: Recall, detail: Detail, now: datetime) ->
     read = zip(meant, full_episodes(tx, meant, now), strict=True)
     contents = {hit.episode_id: content for hit, content in read if content is not None}
     return DetailedRecall(**{f.name: getattr(recall, f.name) for f in fields(recall)}, contents=contents)
-
-
-def _why_nothing(trust: ranking.Confidence, gathered: Gathered, threshold: float) -> str:
-    needed = f"nothing relevant: confidence {trust.answerable:.2f}, {threshold:g} is needed"
-    if not gathered.unknown or not gathered.never:
-        return needed
-    # of "Uncle Rolf", where somebody is called Rolf, that would be false
-    *others, last = [f"'{quoted(name, _LONGEST_NAME)}'" for name in gathered.never]
-    named = f"{', '.join(others)} and {last} are" if others else f"{last} is"
-    return f"{needed}; {named} never mentioned here"
 
 
 def _best(recall: Recall) -> Sequence[Hit]:

@@ -1,15 +1,20 @@
-"""Read the times a question names by the clock of whoever writes, for search and contexts alike."""
+"""Read the times a question names by the clock of whoever writes, and say why a question has no answer."""
 
 from collections.abc import Callable, Sequence
 from datetime import date, datetime, time, timedelta
 from typing import Final
 
+from episodic_agent.core import recall as ranking
+from episodic_agent.core.context.quoting import quoted
 from episodic_agent.core.language.timewords import BEGINNING
 from episodic_agent.core.recall.query import Query
+from episodic_agent.engine.recall.gathering import Gathered
 from episodic_agent.protocols import Transaction
 
 NEWEST, LATELY = 16, timedelta(days=30)  # messages that may tell where their writer is, and since when
 _NO_OFFSET: Final = timedelta()
+_DAY: Final = timedelta(days=1)
+_LONGEST_NAME: Final = 60  # characters of one that a note says is never mentioned
 
 
 def zone_of_writer(tx: Transaction, last: datetime) -> timedelta | None:
@@ -22,6 +27,24 @@ def zone_of_writer(tx: Transaction, last: datetime) -> timedelta | None:
     stored = tx.observations.get(newest)
     offsets = [stored[ref].utc_offset for ref in reversed(newest) if ref in stored]
     return next((timedelta(seconds=offset) for offset in offsets if offset), None)
+
+
+def zone_then(tx: Transaction, query: Query, now: datetime, last: datetime) -> timedelta | None:
+    """Return by whose clock the days that a question names were lived, where it is another than now.
+
+    A day of summer is one of summer time, whenever it is asked for. None where nobody tells, and for who asks
+    in another zone than that of the newest messages.
+    """
+    if not query.time.ranges or query.time.ranges[0].start <= BEGINNING:
+        return None
+    if now.utcoffset() and now.utcoffset() != zone_of_writer(tx, last):
+        return None
+    since = query.time.ranges[0].start - _DAY
+    near = tx.index.between(since, min(since + LATELY, last + timedelta.resolution), limit=NEWEST).tolist()
+    stored = tx.observations.get(near)
+    offsets = [stored[ref].utc_offset for ref in near if ref in stored]
+    then = next((timedelta(seconds=offset) for offset in offsets if offset), None)
+    return None if then == query.time.utc_offset else then
 
 
 def in_its_time(
@@ -70,3 +93,35 @@ def silence(since: datetime, until: datetime, *, drawn: bool) -> str:
     when = f"before {end}" if since == BEGINNING else f"from {since:%Y-%m-%d %H:%M} to {end}"
     hidden = "; what is suppressed or archived is not looked at" if drawn else ""
     return f"nothing was said {when} UTC{hidden}"
+
+
+def nothing_then(query: Query, *, drawn: bool) -> str:
+    """Say that nothing was said in the times a question names: by their days, if it names whole ones.
+
+    >>> from datetime import UTC
+    >>> from episodic_agent.core.recall.query import analyse
+    >>> thursday = datetime(2026, 10, 29, 9, tzinfo=UTC)
+    >>> nothing_then(analyse("was war am 24.10.?", [], thursday), drawn=False)
+    'nothing was said of 2026-10-24'
+    >>> nothing_then(analyse("what happened yesterday evening?", [], thursday), drawn=False)
+    'nothing was said from 2026-10-28 17:00 to 2026-10-28 23:00 UTC'
+    """
+    since, until = span(query)
+    first, end = (
+        moment if since == BEGINNING else moment + query.time.utc_offset for moment in (since, until)
+    )
+    if since == BEGINNING or first.time() != time() or end.time() != time():
+        return silence(since, until, drawn=drawn)
+    days = dict.fromkeys([first.date(), (end - _DAY).date()])
+    return nothing_due([*days], drawn=drawn)
+
+
+def why_nothing(trust: ranking.Confidence, gathered: Gathered, threshold: float) -> str:
+    """Say how sure an answer would have to be, and which names of the question nobody ever mentioned."""
+    needed = f"nothing relevant: confidence {trust.answerable:.2f}, {threshold:g} is needed"
+    if not gathered.unknown or not gathered.never:
+        return needed
+    # of "Uncle Rolf", where somebody is called Rolf, that would be false
+    *others, last = [f"'{quoted(name, _LONGEST_NAME)}'" for name in gathered.never]
+    named = f"{', '.join(others)} and {last} are" if others else f"{last} is"
+    return f"{needed}; {named} never mentioned here"

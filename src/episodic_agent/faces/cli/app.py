@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,6 +13,7 @@ from uuid import UUID
 import click
 
 from episodic_agent.core.ingest import read_time
+from episodic_agent.core.threads.channels import channel_name
 from episodic_agent.engine.trace.acts import calling
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.faces.cli.saying import make_sure, say, say_error, tell, tell_json
@@ -24,14 +25,16 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from episodic_agent import wiring
+    from episodic_agent.engine import lived, scoped
     from episodic_agent.engine import memory as engine
-    from episodic_agent.engine import scoped
+    from episodic_agent.engine.lived import Timed
     from episodic_agent.engine.memory import Memory as Engine
     from episodic_agent.engine.user import UserMemory
     from episodic_agent.faces import finding, wording
     from episodic_agent.faces.cli import printing
 else:
     engine = module("episodic_agent.engine.memory")
+    lived = module("episodic_agent.engine.lived")
     scoped = module("episodic_agent.engine.scoped")
     finding = module("episodic_agent.faces.finding")
     printing = module("episodic_agent.faces.cli.printing")
@@ -43,6 +46,7 @@ __all__ = [
     "STANDARD",
     "App",
     "Listing",
+    "as_shown",
     "check_output",
     "common",
     "elsewhere",
@@ -51,6 +55,7 @@ __all__ = [
     "lines_in",
     "make_sure",
     "moment",
+    "names_of_only",
     "out",
     "parse_id",
     "past",
@@ -213,6 +218,31 @@ def say_replaced(asked: UUID, shown: UUID) -> None:
 def out() -> "Console":
     """Return the console for people (plain and wide when standard output is no terminal)."""
     return printing.out()
+
+
+def names_of_only(memory: "UserMemory", names: Sequence[str]) -> list[str] | None:
+    """Return what `--only` names as `--thread` does: a title stands for the thread that it alone has.
+
+    Threads and channels by their own names go before. What holds a memory to threads takes no titles: they
+    may be given anew.
+    """
+    if not names or memory.missing:
+        return list(names) or None
+    threads = memory.threads.list()
+    own = {name for thread in threads for name in (thread.origin, str(thread.id))}
+    channels = {channel_name(channel) for thread in threads for channel in thread.channels}
+    titles = {(thread.title or "").casefold() for thread in threads}
+    return [
+        name
+        if name in own or channel_name(name) in channels or name.strip().casefold() not in titles
+        else memory.threads.get(name).thread.origin  # NotFound where several have it
+        for name in names
+    ]
+
+
+def as_shown(memory: "UserMemory", timed: "Sequence[Timed]", *, as_json: bool) -> "Sequence[Timed]":
+    """Return what was answered with its times as they were lived, for people; JSON has them in UTC."""
+    return timed if as_json else lived.as_lived(memory, timed)
 
 
 def print_json(value: Any) -> None:

@@ -16,6 +16,7 @@ from episodic_agent.faces.cli.app import (
     Listing,
     common,
     moment,
+    names_of_only,
     out,
     past,
     print_json,
@@ -87,8 +88,8 @@ def _find_facts(
     app: App, query: str | None, user: str | None, narrowed: Mapping[str, Any]
 ) -> "tuple[str, Sequence[FactCard]]":
     times = {name: moment(narrowed[name]) for name in ("at", "known_by")}
-    only = narrowed["only"] or None
     with app.user(user) as memory:
+        only = names_of_only(memory, narrowed["only"])
         return memory.name, memory.facts.list(query, **{**narrowed, **times, "only": only})
 
 

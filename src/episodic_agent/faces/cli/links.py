@@ -12,6 +12,7 @@ from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.cli.app import (
     App,
     Listing,
+    as_shown,
     common,
     out,
     parse_id,
@@ -167,7 +168,7 @@ def chain(app: App, episode: str, parent: str | None, apart: bool, user: str | N
             memory.chains.add(session, parse_id(parent, memory))
         if apart:
             memory.chains.remove(session)
-        episodes = memory.chains.get(session)
+        episodes = as_shown(memory, memory.chains.get(session), as_json=as_json)
     print_chain(episodes, as_json=as_json)
 
 

@@ -9,6 +9,7 @@ from episodic_agent.core.language import plural
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.faces.cli.app import (
     App,
+    as_shown,
     check_output,
     common,
     force,
@@ -138,7 +139,7 @@ def arc(
     check_output(output, overwrite=overwrite)
     with app.user(user) as memory:
         if episode is None:
-            heads = memory.chains.heads(limit=limit + 1)
+            heads = as_shown(memory, memory.chains.heads(limit=limit + 1), as_json=as_json)
             print_chain(heads[:limit], as_json=as_json)
             if not as_json:
                 say_more(len(heads), limit)

@@ -27,11 +27,13 @@ from episodic_agent.faces.cli.app import (
     ID,
     STANDARD,
     App,
+    as_shown,
     check_output,
     common,
     elsewhere,
     force,
     moment,
+    names_of_only,
     out,
     parse_id,
     past,
@@ -52,12 +54,14 @@ from episodic_agent.showing import clipped
 
 if TYPE_CHECKING:
     from episodic_agent.core.chains import sequences as core_sequences
+    from episodic_agent.engine import lived
     from episodic_agent.engine.chains import sequences
     from episodic_agent.engine.context.assembling import ThreadContext
     from episodic_agent.engine.memory import Memory
     from episodic_agent.engine.user import UserMemory
 else:
     core_sequences = module("episodic_agent.core.chains.sequences")
+    lived = module("episodic_agent.engine.lived")
     sequences = module("episodic_agent.engine.chains.sequences")
 
 
@@ -148,9 +152,10 @@ def search(
             facts=facts,
             category=category,
             project=project,
-            only=only or None,
+            only=names_of_only(memory, only),
             suppressed=suppressed,
         )
+        recall = recall if as_json else lived.recall_as_lived(memory, recall)
     if as_json:
         print_json(recall_json(recall, explain=explain, suppressed=suppressed))
     else:
@@ -202,7 +207,7 @@ def retrieve(
             now=moment(now),
             asking=asking,
             project=project,
-            only=only or None,
+            only=names_of_only(memory, only),
         )
     if as_json:
         print_json({"text": text})
@@ -229,19 +234,23 @@ def render_recall(recall: Recall, owner: str, *, explain: bool = False) -> None:
         say(f"left out: {left.hit.heading} ({str(left.hit.episode_id)[:ID]}), {left.reason}")
     if recall.candidates and explain:
         console.print(Text("not good enough:", style="dim"))
-    for rank, hit in enumerate(recall.candidates if explain and recall.abstained else recall.hits, 1):
+    likely = recall.hits if explain else wording.likely_hits(recall.hits)
+    for rank, hit in enumerate(recall.candidates if explain and recall.abstained else likely, 1):
         console.print(Text(f"{rank}. {hit.heading}", style="bold"))
         state = " · open" if hit.state == "open" else ""
         state += " · key moment" if hit.key_moment else ""
+        sure = "under 1%" if 0 < hit.confidence < 0.005 else f"{hit.confidence:.0%}"
         scored = f"  score {hit.score:.2f}" if explain else ""  # what orders them, the sum of the legs
         console.print(
             Text(
-                f"   {hit.start_at:%Y-%m-%d %H:%M}  confidence {hit.confidence:.0%}{scored}"
+                f"   {wording.minute(hit.start_at)}  confidence {sure}{scored}"
                 f"  {str(hit.episode_id)[:ID]}{state}",
                 style="dim",
             )
         )
         _render_proofs(hit, recall.query, owner, explain=explain)
+    if faint := len(recall.hits) - len(likely):
+        say(f"{plural(faint, 'unlikely hit')} left out; --explain shows them")
 
 
 def _render_proofs(hit: Hit, query: str, owner: str, *, explain: bool) -> None:
@@ -280,9 +289,9 @@ def recent(
 ) -> None:
     """List the newest episodes first."""
     with app.memory() as memory:
-        episodes = app.asked(whose(memory, user)).episodes
-        listed = partial(episodes.recent, days=days, where=where or None, project=project)
-        cards = listed(limit=limit + 1, suppressed=suppressed)
+        mine = app.asked(whose(memory, user))
+        listed = partial(mine.episodes.recent, days=days, where=where or None, project=project)
+        cards = as_shown(mine, listed(limit=limit + 1, suppressed=suppressed), as_json=as_json)
         hidden = not (cards or suppressed) and listed(limit=1, suppressed=True)
         empty = _why_empty(memory)
     if hidden and not as_json:
@@ -315,9 +324,16 @@ def episodes(
 ) -> None:
     """List all episodes in order, open frames included."""
     with app.memory() as memory:
-        cards = app.asked(whose(memory, user)).episodes.list(
-            thread=thread, place=place, where=where, limit=limit, project=project, only=only or None
+        mine = app.asked(whose(memory, user))
+        cards = mine.episodes.list(
+            thread=thread,
+            place=place,
+            where=where,
+            limit=limit,
+            project=project,
+            only=names_of_only(mine, only),
         )
+        cards = as_shown(mine, cards, as_json=as_json)
         empty = _why_empty(memory)
     filters = {"--where": " ".join(where), "--thread": thread, "--place": place, "--project": project}
     filters["--only"] = " ".join(only)
@@ -355,20 +371,13 @@ def render_cards(cards: Sequence[EpisodeCard]) -> None:
     for c in cards:
         table.add_row(
             str(c.episode_id)[:ID],
-            f"{c.start_at:%Y-%m-%d %H:%M}",
-            _duration(c),
+            wording.minute(c.start_at),
+            wording.lasted(c.start_at, c.end_at),
             str(c.observations),
             "(open)" if c.state == "open" else wording.reason(c.reason),
             Text(clipped(c.heading, width or len(c.heading)), style="italic" if c.state == "open" else ""),
         )
     out().print(table)
-
-
-def _duration(card: EpisodeCard) -> str:
-    minutes = int((card.end_at - card.start_at).total_seconds() // 60)
-    if minutes < 100:
-        return f"{minutes} min"
-    return f"{minutes / 60:.0f} h" if minutes < 48 * 60 else f"{minutes / 1440:.0f} d"
 
 
 @click.command()
@@ -381,7 +390,7 @@ def show(app: App, episode: str, user: str | None, as_json: bool) -> None:
         asked = parse_id(episode, memory)
         identity = memory.episodes.successor(asked)
         messages = memory.episodes.messages(identity)
-        card = memory.episodes.card(identity)
+        (card,) = as_shown(memory, [memory.episodes.card(identity)], as_json=as_json)
     if as_json:
         named = {} if identity == asked else {"asked": asked}
         print_json({"episode": card, "messages": messages, **named})
@@ -391,12 +400,16 @@ def show(app: App, episode: str, user: str | None, as_json: bool) -> None:
     console = out()
     console.print(Text(card.heading, style="bold"))
     console.print(
-        Text(f"{card.start_at:%Y-%m-%d %H:%M} to {card.end_at:%Y-%m-%d %H:%M} · {card.origin}", style="dim")
+        Text(f"{wording.minute(card.start_at)} to {wording.minute(card.end_at)} · {card.origin}", style="dim")
     )
     if card.summary:
         console.print(Text(card.summary))
     for o in messages:
-        console.print(Text(f"[{o.at:%Y-%m-%d %H:%M}] {wording.spoken_by(o.actor, memory.name)}: {o.text}"))
+        at = lived.lived_at(o)
+        zone = "" if at.utcoffset() == card.start_at.utcoffset() else wording.zone(at)
+        console.print(
+            Text(f"[{at:%Y-%m-%d %H:%M}{zone}] {wording.spoken_by(o.actor, memory.name)}: {o.text}")
+        )
 
 
 @click.command()
@@ -406,7 +419,7 @@ def stats(app: App, user: str | None, as_json: bool) -> None:
     """Count what the memory holds."""
     with app.memory() as memory:
         mine = app.asked(whose(memory, user))
-        counted = mine.stats()
+        (counted,) = as_shown(mine, [mine.stats()], as_json=as_json)
         named = {"origins": [t.origin for t in mine.threads.list()], "users": memory.users()}
     shown = {**{f: getattr(counted, f) for f in counted.__dataclass_fields__}, **named}
     if as_json:
@@ -414,7 +427,7 @@ def stats(app: App, user: str | None, as_json: bool) -> None:
         return
     for name, value in shown.items():
         answer = ", ".join(value) if isinstance(value, list) else value
-        answer = f"{answer:%Y-%m-%d %H:%M}" if isinstance(answer, datetime) else answer
+        answer = wording.minute(answer) if isinstance(answer, datetime) else answer
         label = LABELS.get(name, name.replace("_", " "))
         out().print(f"{label:18} {'-' if answer in (None, '') else answer}")
 
@@ -506,7 +519,7 @@ def context(
             max_tokens=max_tokens,
             form=form,
             project=project,
-            only=only or None,
+            only=names_of_only(mine, only),
         )
         other_spaces = elsewhere(memory) if mine.missing else ""
     if as_json:
@@ -545,7 +558,8 @@ def _say_sources(context: "ThreadContext") -> None:
 def sequence(app: App, topic: str, as_json: bool, user: str | None, **options: Any) -> None:
     """List the episodes of TOPIC in the order of time; without one, the newest."""
     with app.user(user) as memory:
-        sequence = memory.chains.sequence(topic, **_asked(options))
+        sequence = memory.chains.sequence(topic, **_asked(memory, options))
+        dated = as_shown(memory, sequence, as_json=as_json)
         still_open = 0 if sequence else _count_open(memory)
     if as_json:
         print_json({"topic": topic, "episodes": sequence, "left_out": sequence.left_out})
@@ -553,11 +567,11 @@ def sequence(app: App, topic: str, as_json: bool, user: str | None, **options: A
     if not sequence:
         say(f"no episodes found for topic: {topic}" if topic else "no episodes here")
         _say_open(still_open)
-    for sequenced in sequence:
+    for sequenced in dated:
         relevance = f"{sequenced.relevance:.2f}  " if topic else ""
         out().print(
             Text(
-                f"{sequenced.start_at:%Y-%m-%d %H:%M}  {relevance}{str(sequenced.episode_id)[:ID]}  "
+                f"{wording.minute(sequenced.start_at)}  {relevance}{str(sequenced.episode_id)[:ID]}  "
                 f"{sequenced.title}"
             )
         )
@@ -580,7 +594,8 @@ def sequence(app: App, topic: str, as_json: bool, user: str | None, **options: A
 def replay(app: App, topic: str, as_json: bool, user: str | None, **options: Any) -> None:
     """Tell the story of TOPIC in order: what happened, and what it went on with."""
     with app.user(user) as memory:
-        sequence = sequences.story_of(memory.chains.sequence, topic, **_asked(options))
+        sequence = sequences.story_of(memory.chains.sequence, topic, **_asked(memory, options))
+        sequence[:] = as_shown(memory, sequence, as_json=as_json)
         still_open = 0 if sequence else _count_open(memory)
     text = sequences.replay_of(topic, sequence, policy=options["policy"])
     if as_json:
@@ -600,9 +615,9 @@ def _say_open(count: int) -> None:
         say(f"{plural(count, 'episode is', 'episodes are')} still open; `episodic flush` closes them")
 
 
-def _asked(arguments: dict[str, Any]) -> dict[str, Any]:
+def _asked(memory: "UserMemory", arguments: dict[str, Any]) -> dict[str, Any]:
     times = {name: moment(arguments[name]) for name in ("since", "until")}
-    lists = {name: list(arguments[name]) or None for name in ("where", "only")}
+    lists = {"where": list(arguments["where"]) or None, "only": names_of_only(memory, arguments["only"])}
     return {**arguments, **times, **lists}
 
 

@@ -15,6 +15,7 @@ from episodic_agent.faces.cli.app import (
     ID,
     App,
     Listing,
+    as_shown,
     common,
     moment,
     out,
@@ -39,6 +40,7 @@ def threads(app: App, limit: int, user: str | None, as_json: bool) -> None:
     """List threads by last activity, newest first."""
     with app.user(user) as memory:
         threads = memory.threads.list(limit=limit + 1)
+        threads = as_shown(memory, threads, as_json=as_json)
         cards = [memory.threads.get(t.origin) for t in threads[:limit]] if as_json else []
     if as_json:
         print_json([{**card.record, "name": card.thread.origin} for card in cards])
@@ -58,7 +60,7 @@ def threads(app: App, limit: int, user: str | None, as_json: bool) -> None:
             ", ".join(thread.channels),
             thread.status + (f" ({thread.closed_for})" if thread.closed_for else ""),
             str(thread.turn_count),
-            f"{thread.last_activity_at:%Y-%m-%d %H:%M}",
+            wording.minute(thread.last_activity_at),
         )
     out().print(table)
     say_more(len(threads), limit)
@@ -241,7 +243,7 @@ def show_session(app: App, session_id: str, user: str | None, as_json: bool) -> 
 def list_(app: App, state: str | None, limit: int, user: str | None, as_json: bool) -> None:
     """List sessions that were started, the newest first."""
     with app.user(user) as memory:
-        sessions = memory.sessions.list(state=state, limit=limit + 1)
+        sessions = as_shown(memory, memory.sessions.list(state=state, limit=limit + 1), as_json=as_json)
     if as_json:
         print_json({"sessions": sessions[:limit]})
         return
@@ -252,7 +254,7 @@ def list_(app: App, state: str | None, limit: int, user: str | None, as_json: bo
         )
     for session in sessions[:limit]:
         how = f", {session.outcome}" if session.outcome else ""
-        tell(f"[{session.started_at:%Y-%m-%d %H:%M}] {session.title} ({session.state}{how})  {session.id}")
+        tell(f"[{wording.minute(session.started_at)}] {session.title} ({session.state}{how})  {session.id}")
     say_more(len(sessions), limit)
 
 
@@ -282,7 +284,7 @@ def _tell_session(session: "Session", *, as_json: bool) -> None:
 def compact(app: App, thread: str | None, user: str | None, as_json: bool) -> None:
     """Give the parts of threads their summaries now, without waiting until they are due."""
     with app.user(user) as memory:
-        cards = memory.sections.compact(thread=thread)
+        cards = as_shown(memory, memory.sections.compact(thread=thread), as_json=as_json)
     if as_json:
         print_json({"parts": cards})
         return
@@ -316,6 +318,7 @@ def summaries(
     """Show what threads were about, the newest first, or what a QUERY finds."""
     with app.user(user) as memory:
         cards = memory.sections.list(query, thread=thread, resolution=resolution, limit=limit + 1)
+        cards = as_shown(memory, cards, as_json=as_json)
     if as_json:
         print_json({"summaries": cards[:limit]})
     elif cards:
@@ -329,7 +332,7 @@ def _print_parts(cards: "Sequence[SectionCard]") -> None:
     console = out()
     for card in cards:
         console.print(Text(card.title, style="bold"))
-        span = f"{card.start_at:%Y-%m-%d %H:%M} to {card.end_at:%Y-%m-%d %H:%M}"
+        span = f"{wording.minute(card.start_at)} to {wording.minute(card.end_at)}"
         size = f"messages {card.first_seq}-{card.last_seq}"
         cells = (str(card.episode_id)[:ID], span, card.thread, size, wording.compacted(card.trigger))
         console.print(Text(" · ".join(cells), style="dim"))

@@ -3,6 +3,7 @@
 from fastapi import APIRouter, Request, Response
 
 from episodic_agent.engine.arguments import MAX_TOKENS
+from episodic_agent.engine.lived import recall_as_lived
 from episodic_agent.faces.dashboard.pages import Pages, user_of
 from episodic_agent.faces.dashboard.wording import thread_labels
 
@@ -21,7 +22,7 @@ def routes(pages: Pages) -> APIRouter:
         answer = context = None
         threads = thread_labels(ana.threads.list(limit=200))
         if q.strip():
-            answer = ana.search(q, limit=6, explain=True, suppressed=True)
+            answer = recall_as_lived(ana, ana.search(q, limit=6, explain=True, suppressed=True))
             context = ana.context(q, thread=thread or None, max_tokens=min(max(tokens, 1), 20_000))
         legs = sorted({leg for hit in (() if answer is None else answer.hits) for leg in hit.legs})
         return pages.page(

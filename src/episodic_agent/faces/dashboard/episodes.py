@@ -5,6 +5,7 @@ from contextlib import suppress
 from fastapi import APIRouter, Request, Response
 
 from episodic_agent.core.context.retrieved import heading
+from episodic_agent.engine.lived import as_lived
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.faces.dashboard.figures import boundary_plot, strength_curve
@@ -24,7 +25,7 @@ def routes(pages: Pages) -> APIRouter:
     def episode_page(request: Request, user: str, episode: str, after: int = 0) -> Response:
         """Show an episode."""
         name, ana = user_of(request, user)
-        card = ana.episodes.card(ana.episodes.successor(episode))
+        (card,) = as_lived(ana, [ana.episodes.card(ana.episodes.successor(episode))])
         why = ana.boundaries.explain(card.episode_id)
         shown = why.episode
         trace = ana.boundaries.trace(card.origin)

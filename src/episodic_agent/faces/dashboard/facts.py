@@ -3,6 +3,7 @@
 from fastapi import APIRouter, Request, Response
 
 from episodic_agent.engine.arguments import aware
+from episodic_agent.engine.lived import facts_as_lived
 from episodic_agent.faces.dashboard.pages import Pages, user_of
 from episodic_agent.schemas.facts import Category
 
@@ -40,7 +41,7 @@ def routes(pages: Pages) -> APIRouter:
             "facts.html",
             user=name,
             section="facts",
-            cards=cards,
+            cards=facts_as_lived(ana, cards),
             q=q,
             category=category,
             at=at,
@@ -60,8 +61,8 @@ def routes(pages: Pages) -> APIRouter:
             "fact.html",
             user=name,
             section="facts",
-            card=ana.facts.get(fact),
-            history=ana.facts.history(fact),
+            card=facts_as_lived(ana, [ana.facts.get(fact)])[0],
+            history=facts_as_lived(ana, ana.facts.history(fact)),
             categories=[one.value for one in Category],
         )
 

@@ -10,6 +10,7 @@ from uuid import UUID
 from episodic_agent.core.boundary.conversation.default import DefaultPolicy
 from episodic_agent.core.strength.decay import retrievability
 from episodic_agent.engine.boundary.traces import BoundaryTrace
+from episodic_agent.faces.dashboard.wording import clock_seconds
 from episodic_agent.showing import clipped
 
 WIDTH: Final = 720.0  # units of a picture; the page scales it
@@ -278,7 +279,7 @@ def compact_timeline(
             title = clipped(titles.get(card.thread_id) or card.origin, _TITLE)
             names.append([title, card.origin, hue(card.thread_id)])
         flags = (card.state == "open") + 2 * card.pinned + 4 * bool(card.hidden)
-        start, end = int(card.start_at.timestamp()), int(card.end_at.timestamp())
+        start, end = clock_seconds(card.start_at), clock_seconds(card.end_at)
         rows.append(
             [start, end, card.observations, place, str(card.episode_id), clipped(card.title, _TITLE), flags]
         )

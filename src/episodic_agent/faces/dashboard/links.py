@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request, Response
 from episodic_agent.engine.chains.arcs import ArcStep
 from episodic_agent.engine.links.explaining import JudgedLink
 from episodic_agent.engine.links.verbs import LinkCard
+from episodic_agent.engine.lived import as_lived
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.faces.dashboard.figures import link_graph
 from episodic_agent.faces.dashboard.pages import Pages, user_of
@@ -95,7 +96,7 @@ def _chains(ana: UserMemory) -> list[Sequence[ArcStep]]:
     for head in ana.chains.heads(limit=CHAINS * 2):
         if head.parent_episode_id is None or head.id in seen:
             continue
-        steps = ana.chains.arc(head.id).steps
+        steps = as_lived(ana, ana.chains.arc(head.id).steps)
         seen |= {step.episode_id for step in steps}
         chains.append(steps)
     return chains[:CHAINS]

@@ -20,7 +20,7 @@ from episodic_agent import __version__
 from episodic_agent.core.language import plural
 from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.user import UserMemory
-from episodic_agent.errors import EpisodicError
+from episodic_agent.errors import EpisodicError, NotFound
 from episodic_agent.faces.dashboard import wording
 from episodic_agent.faces.dashboard.door import cookie_of
 from episodic_agent.faces.dashboard.forms import VISITOR, path_here, token_of
@@ -92,6 +92,25 @@ class ThreadHues:
         return self._hues.get(thread, wording.own_hue(thread))
 
 
+class ThreadTitles:
+    """Says what a thread is called, the same on every page of its memory; read when it is first named."""
+
+    def __init__(self, memory: UserMemory) -> None:
+        self._memory = memory
+        self._titles: dict[str, str] = {}
+
+    def __call__(self, thread: UUID | str) -> str:
+        """Return its title, else its name."""
+        name = str(thread)
+        if name not in self._titles:
+            try:
+                known = self._memory.threads.get(name).thread
+            except NotFound:  # erased by now
+                return name
+            self._titles[name] = known.title or known.origin
+        return self._titles[name]
+
+
 @dataclass(frozen=True, slots=True)
 class Rights:
     """What the visitor may do: everything on this machine without keys, else what the key's role allows."""
@@ -140,6 +159,7 @@ class Pages:
                 "token": token_of(visitor),
                 "notice": notice,
                 "thread_hue": None if user is None else ThreadHues(user_of(request, user)[1]),
+                "thread_title": None if user is None else ThreadTitles(user_of(request, user)[1]),
                 "theme": theme if theme in ("dark", "light") else "",
                 "version": __version__,
             }

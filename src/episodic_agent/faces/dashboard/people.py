@@ -2,14 +2,17 @@
 
 from fastapi import APIRouter, Request, Response
 
+from episodic_agent.engine.lived import as_lived, lived_at
 from episodic_agent.faces.dashboard.door import LIVE
 from episodic_agent.faces.dashboard.figures import compact_timeline
 from episodic_agent.faces.dashboard.pages import HERE, Pages, ThreadHues, data, space_of, user_of
+from episodic_agent.faces.dashboard.wording import clock_seconds
 from episodic_agent.faces.http.v1.events import EVERYTHING, event_stream
 from episodic_agent.showing import visible
 
 USERS: int = 60  # of a page
 NEWEST: int = 24  # episodes of the first view of a timeline
+TITLED: int = 5000  # threads whose titles the timeline draws; of more each has its name
 MESSAGES: int = 400  # of an episode, drawn on a timeline
 _KINDS = {"dashboard.css": "text/css", "dashboard.js": "text/javascript", "timeline.js": "text/javascript",
           "icon.svg": "image/svg+xml"}  # fmt: skip
@@ -39,13 +42,13 @@ def routes(pages: Pages) -> APIRouter:
         """Show a user's memory along time."""
         name, ana = user_of(request, user)
         limit = min(max(before, NEWEST), 1000)
-        cards = ana.episodes.recent(limit=limit, thread=thread or None, suppressed=True)
+        cards = as_lived(ana, ana.episodes.recent(limit=limit, thread=thread or None, suppressed=True))
         return pages.page(
             request,
             "timeline.html",
             user=name,
             section="timeline",
-            stats=ana.stats(),
+            stats=as_lived(ana, [ana.stats()])[0],
             cards=cards,
             thread=thread,
             more=limit + NEWEST * 2 if len(cards) >= limit else None,
@@ -57,8 +60,8 @@ def routes(pages: Pages) -> APIRouter:
         """Return the `newest` episodes for the timeline's script, or all, and whether there are `more`."""
         _, ana = user_of(request, user)
         limit = min(newest, EVERYTHING) if newest > 0 else None
-        cards = ana.episodes.list(limit=limit)
-        titles = {c.thread_id: c.thread_title for c in cards if c.thread_title}
+        cards = as_lived(ana, ana.episodes.list(limit=limit))
+        titles = {thread.id: thread.title for thread in ana.threads.list(limit=TITLED) if thread.title}
         drawn = compact_timeline(cards, titles, ThreadHues(ana))
         return data(drawn | {"more": limit is not None and len(cards) >= limit})
 
@@ -69,7 +72,8 @@ def routes(pages: Pages) -> APIRouter:
         _, ana = user_of(request, user)
         messages = ana.episodes.messages(episode)[:MESSAGES]
         rows = [
-            [int(m.at.timestamp()), visible(m.actor)[:40], visible(m.text)[:120], m.seq] for m in messages
+            [clock_seconds(lived_at(m)), visible(m.actor)[:40], visible(m.text)[:120], m.seq]
+            for m in messages
         ]
         return data({"messages": rows})
 

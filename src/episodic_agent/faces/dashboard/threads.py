@@ -1,7 +1,10 @@
 """Threads: the list, and one with its episodes, its boundaries, what it is linked to and why."""
 
+from dataclasses import replace
+
 from fastapi import APIRouter, Request, Response
 
+from episodic_agent.engine.lived import as_lived
 from episodic_agent.faces.dashboard.figures import boundary_plot
 from episodic_agent.faces.dashboard.pages import Pages, user_of
 
@@ -18,7 +21,7 @@ def routes(pages: Pages) -> APIRouter:
         """List a user's threads, the newest first."""
         name, ana = user_of(request, user)
         limit = min(max(most, 1), 5000)
-        listed = ana.threads.list(limit=limit)
+        listed = as_lived(ana, ana.threads.list(limit=limit))
         more = limit + THREADS * 2 if len(listed) >= limit else None
         return pages.page(request, "threads.html", user=name, section="threads", threads=listed, more=more)
 
@@ -28,6 +31,7 @@ def routes(pages: Pages) -> APIRouter:
         """Show a thread."""
         name, ana = user_of(request, user)
         card = ana.threads.get(thread)
+        card = replace(card, thread=as_lived(ana, [card.thread])[0])
         origin = card.thread.origin
         trace = ana.boundaries.trace(str(card.thread.id))
         return pages.page(
@@ -37,7 +41,7 @@ def routes(pages: Pages) -> APIRouter:
             section="threads",
             card=card,
             title=card.thread.title or origin,
-            cards=ana.episodes.list(thread=str(card.thread.id)),
+            cards=as_lived(ana, ana.episodes.list(thread=str(card.thread.id))),
             plot=boundary_plot(trace),
             total=len(trace.seqs),
             links=ana.links.list(thread=str(card.thread.id)),

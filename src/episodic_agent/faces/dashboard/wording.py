@@ -8,16 +8,19 @@ from typing import Any, Final
 from uuid import UUID
 
 from episodic_agent.core.language import plural
+from episodic_agent.engine.lived import lived_at
 from episodic_agent.faces.wording import (
     act_words,
     caller_words,
     counted_words,
     fact_words,
     leg_words,
+    minute,
     reason,
     sentence,
     spoken_by,
     work_words,
+    zone,
 )
 from episodic_agent.schemas import Thread
 from episodic_agent.showing import visible
@@ -47,11 +50,6 @@ def ago(at: datetime, now: datetime) -> str:
     return "just now"
 
 
-def minute(at: datetime) -> str:
-    """Return a time to the minute."""
-    return f"{at:%Y-%m-%d %H:%M}"
-
-
 def day(at: datetime) -> str:
     """Return a day.
 
@@ -68,8 +66,15 @@ def span(start: datetime, end: datetime) -> str:
     '4 Mar 2026, 09:00–09:30'
     """
     if start.date() != end.date():
-        return f"{day(start)}, {start:%H:%M} – {day(end)}, {end:%H:%M}"
-    return f"{day(start)}, {start:%H:%M}" + ("" if f"{start:%H%M}" == f"{end:%H%M}" else f"–{end:%H:%M}")
+        begun = "" if zone(start) == zone(end) else zone(start)
+        return f"{day(start)}, {start:%H:%M}{begun} – {day(end)}, {end:%H:%M}{zone(end)}"
+    until = "" if f"{start:%H%M}" == f"{end:%H%M}" else f"–{end:%H:%M}"
+    return f"{day(start)}, {start:%H:%M}{until}{zone(end)}"
+
+
+def clock_seconds(at: datetime) -> int:
+    """Return what the clock showed as seconds since 1970: the script draws them as if they were in UTC."""
+    return int(at.timestamp() + (at.utcoffset() or timedelta()).total_seconds())
 
 
 def thread_labels(threads: Sequence[Thread]) -> dict[str, str]:
@@ -175,6 +180,8 @@ FILTERS: Final = {
     "plural_of": plural_of,
     "ago": ago,
     "minute": minute,
+    "lived_at": lived_at,
+    "clock_seconds": clock_seconds,
     "day": day,
     "span": span,
     "reason": reason,

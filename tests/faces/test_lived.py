@@ -1,0 +1,79 @@
+"""Times as people are shown them: by the clock of whoever spoke, with its zone; scripts get UTC."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from builders.chats import Clock
+from builders.commands import Run
+from builders.web import LocalClient
+from starlette.testclient import TestClient
+
+from episodic_agent import Memory
+from episodic_agent.faces.http.app import make_app
+
+MESSAGES = [
+    ("2026-09-30T00:10:00+02:00", "Ana", "The siphon under the kitchen sink drips again."),
+    ("2026-09-30T00:14:00+02:00", "Bo", "Put a bucket under the siphon, I come at nine."),
+]
+
+
+@pytest.fixture
+def late(run: Run, tmp_path: Path) -> Run:
+    lines = [{"actor": actor, "content": text, "timestamp": at} for at, actor, text in MESSAGES]
+    chat = tmp_path / "chat.jsonl"
+    chat.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    assert run("import", chat, "--json").json["added"] == 2
+    run("flush")
+    return run
+
+
+def test_a_message_of_ten_past_midnight_is_shown_on_its_day(late: Run) -> None:
+    identity = late("episodes", "--json").json["episodes"][0]["episode_id"]
+    assert "2026-09-30 00:10 +02:00" in late("episodes").out
+    assert "2026-09-30 00:10 +02:00" in late("recent").out
+    assert "2026-09-30 00:10 +02:00" in late("search", "siphon").out
+    assert "2026-09-30 00:10 +02:00" in late("sequence", "siphon").out
+    assert "[2026-09-30]" in late("replay", "siphon").out
+    assert "2026-09-30 00:14 +02:00" in late("threads").out
+    assert "2026-09-30 00:10 +02:00" in late("stats").out
+    shown = late("show", identity).out
+    assert "2026-09-30 00:10 +02:00 to 2026-09-30 00:14 +02:00" in shown
+    assert "[2026-09-30 00:10] Ana: The siphon" in shown
+
+
+def test_scripts_get_the_times_in_utc(late: Run) -> None:
+    card = late("episodes", "--json").json["episodes"][0]
+    assert card["start_at"] == "2026-09-29T22:10:00+00:00"
+    assert late("show", card["episode_id"], "--json").json["episode"]["start_at"] == card["start_at"]
+    assert late("search", "siphon", "--json").json["hits"][0]["start_at"] == card["start_at"]
+    assert late("sequence", "siphon", "--json").json["episodes"][0]["start_at"] == card["start_at"]
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    clock = Clock(datetime(2026, 10, 1, 12, tzinfo=UTC))
+
+    def opened() -> Memory:
+        return Memory.open(tmp_path / "dashboard.db", embedder="hashing", clock=clock)
+
+    with opened() as memory:
+        ana = memory.user("ana", new=True)
+        ana.add([{"actor": actor, "content": text, "timestamp": at} for at, actor, text in MESSAGES])
+        ana.flush()
+    with LocalClient(make_app(opened, clock), follow_redirects=False) as client:
+        yield client
+
+
+def test_the_dashboard_shows_the_day_on_which_it_was_said(client: TestClient) -> None:
+    listed = client.get("/users/ana").text
+    assert "30 Sep 2026, 00:10–00:14 +02:00" in listed
+    drawn = client.get("/users/ana/timeline.json").json()["episodes"][0]
+    assert datetime.fromtimestamp(drawn[0], UTC).isoformat() == "2026-09-30T00:10:00+00:00"
+    episode = client.get(f"/users/ana/episodes/{drawn[4]}").text
+    assert "30 Sep 2026, 00:10–00:14 +02:00" in episode
+    assert "2026-09-30 00:14 +02:00" in episode
+    assert "2026-09-30 00:10 +02:00" in client.get("/users/ana/search?q=siphon").text
+    assert "30 Sep 2026 – 30 Sep 2026" in client.get("/users/ana/threads").text
