@@ -94,7 +94,7 @@ def test_what_changed_is_over_and_stands_behind_what_is_so(
         ("lantern 2.4 is planned for thursday 25 june", "harbor 1.9 is planned for tuesday 30 june"),
         ("I'm allergic to nuts", "I'm allergic to penicillin too"),
         ("always answer short, no emojis", "no bullet points please"),
-        ("in harbor please branch off develop, never main", "in lantern we branch off main"),
+        ("in harbor please branch off develop, never main", "in lantern we always branch off main"),
     ],
 )
 def test_what_stands_beside_it_ends_nothing(jo: UserMemory, clock: Clock, before: str, beside: str) -> None:

@@ -4,17 +4,22 @@ Everything is kept in UTC, with the offset of who said it beside it. A message o
 on that day, and not on the one before.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from datetime import datetime, timedelta, timezone
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+from uuid import UUID
 
-from episodic_agent.engine.facts.verbs import FactCard
-from episodic_agent.engine.results import Recall
-from episodic_agent.engine.user import UserMemory
-from episodic_agent.protocols import Transaction
+from episodic_agent.engine.results import Stats
 from episodic_agent.schemas import Observation, Thread
 
+if TYPE_CHECKING:  # a listing loads none of these for being shown
+    from episodic_agent.engine.facts.verbs import FactCard
+    from episodic_agent.engine.results import Recall
+    from episodic_agent.engine.user import UserMemory
+    from episodic_agent.protocols import Transaction
+
+_ENDS: Final = 8  # first and last messages of a thread that are asked for the offset
 _AT_ONCE: Final = 16  # messages of one moment that are asked for the offset
 _LATELY: Final = timedelta(days=30)  # so long before a moment at which nothing was said
 _EVENT_TIMES: Final = (
@@ -28,27 +33,63 @@ def lived_at(observation: Observation) -> datetime:
     """Return when something was said by the clock of who said it, as far as that is known.
 
     >>> from datetime import UTC
-    >>> from uuid import UUID
     >>> from episodic_agent.schemas import TimeSource
     >>> late = datetime(2026, 9, 29, 22, 10, tzinfo=UTC)
-    >>> said = Observation(UUID(int=1), UUID(int=2), 0, late, late, TimeSource.GIVEN, "ana", "hi", 7200)
+    >>> place = UUID(int=1), UUID(int=2), 0
+    >>> said = Observation(*place, late, late, "ana", "hi", at_source=TimeSource.GIVEN, utc_offset=7200)
     >>> lived_at(said).isoformat()
     '2026-09-30T00:10:00+02:00'
     """
     return _shifted(observation.at, observation.utc_offset)
 
 
-def as_lived(memory: UserMemory, timed: Sequence[Timed]) -> list[Timed]:
-    """Return what a memory answered with its event times as they were lived, each by its own clock.
+def as_lived(memory: "UserMemory", timed: Sequence[Timed]) -> list[Timed]:
+    """Return what a memory answered with its event times as they were lived.
 
-    A moment at which nothing was said has the clock of what was said last before.
+    A time in a thread has the clock of the nearest of its first and last messages, which a listing reads
+    without arrays; another that of what was said then, or last before.
     """
-    moments = {at for shown in timed for at in _times_of(shown).values()}
-    lived = lived_times(memory, moments)
-    return [_with_times(shown, {name: lived[at] for name, at in _times_of(shown).items()}) for shown in timed]
+    if not timed:
+        return []
+    with memory._at.read() as tx:
+        ends: dict[UUID, Sequence[Observation]] = {}
+        result = []
+        for shown in timed:
+            times = _times_of(shown)
+            thread = _thread_of(tx, shown)
+            if thread is not None and thread not in ends:
+                ends[thread] = _ends(tx, thread)
+            near = ends[thread] if thread is not None else ()
+            lived = {
+                name: _shifted(at, _nearest(near, at) if near else _offset(tx, at))
+                for name, at in times.items()
+            }
+            result.append(_with_times(shown, lived))
+    return result
 
 
-def recall_as_lived(memory: UserMemory, recall: Recall) -> Recall:
+def _thread_of(tx: "Transaction", shown: Any) -> UUID | None:
+    """Return the thread something is of; of the numbers of a memory the one that was active last."""
+    if isinstance(shown, Thread):
+        return shown.id
+    if not isinstance(shown, Stats):
+        return shown.thread_id if "thread_id" in {field.name for field in fields(shown)} else None
+    newest = tx.threads.list(limit=1)
+    return newest[0].id if newest else None
+
+
+def _ends(tx: "Transaction", thread: UUID) -> Sequence[Observation]:
+    last = tx.threads.frame(thread).next_seq - 1
+    ranges = [(thread, 0, min(last, _ENDS)), (thread, max(0, last - _ENDS), last)]
+    return [item for some in tx.observations.read(ranges) for item in some] if last >= 0 else ()
+
+
+def _nearest(messages: Sequence[Observation], at: datetime) -> int | None:
+    with_offset = [item for item in messages if item.utc_offset is not None]
+    return min(with_offset, key=lambda item: abs(item.at - at)).utc_offset if with_offset else None
+
+
+def recall_as_lived(memory: "UserMemory", recall: "Recall") -> "Recall":
     """Return an answer with the times of its hits, and the days of its facts, as they were lived."""
     facts = as_lived(memory, [hit.fact for hit in recall.facts])
     return replace(
@@ -59,22 +100,13 @@ def recall_as_lived(memory: UserMemory, recall: Recall) -> Recall:
     )
 
 
-def facts_as_lived(memory: UserMemory, cards: Sequence[FactCard]) -> list[FactCard]:
+def facts_as_lived(memory: "UserMemory", cards: "Sequence[FactCard]") -> "list[FactCard]":
     """Return facts with their days, and the times of what was said, as they were lived."""
     facts = as_lived(memory, [card.fact for card in cards])
     return [
         replace(card, fact=fact, quotes=as_lived(memory, card.quotes))
         for card, fact in zip(cards, facts, strict=True)
     ]
-
-
-def lived_times(memory: UserMemory, moments: Iterable[datetime]) -> Mapping[datetime, datetime]:
-    """Return moments of a memory by the clocks of those who spoke then."""
-    distinct = dict.fromkeys(moments)
-    if not distinct:
-        return {}
-    with memory._at.read() as tx:
-        return {at: _shifted(at, _offset(tx, at)) for at in distinct}
 
 
 def _times_of(shown: Any) -> dict[str, datetime]:
@@ -87,7 +119,7 @@ def _with_times(shown: Any, times: Mapping[str, datetime]) -> Any:
     return replace(shown, **times) if times else shown
 
 
-def _offset(tx: Transaction, at: datetime) -> int | None:
+def _offset(tx: "Transaction", at: datetime) -> int | None:
     there = tx.index.between(at, at + timedelta.resolution, limit=_AT_ONCE).tolist()
     if not there:
         there = tx.index.between(at - _LATELY, at, limit=1, newest=True).tolist()

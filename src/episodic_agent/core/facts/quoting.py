@@ -46,6 +46,7 @@ from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvid
 VERSION: Final = "facts-11"
 LIKELY: Final = 0.5  # from which a statement is believed to last
 LIKELY_BESIDE: Final = 0.3  # and from which a sentence of one that is,
+FILLER: Final = 0.12  # below which what stands behind it is none of it
 LIKELY_ALONE: Final = 0.65  # and one of a statement that is not
 MAY_CHANGE: Final = 0.5  # from which words may tell of a change of others
 WORTH_A_DOUBT: Final = 0.25  # and from which one about what a person must not eat or has to take is
@@ -55,7 +56,6 @@ SURELY_TAKEN_BACK: Final = 0.8  # from which a standing wish is ended,
 LIKE_A_WISH: Final = 0.15  # and by what is no less likely one itself: news of the same names are not
 WORTH_A_VECTOR: Final = 0.1  # by words alone: what lies below no vector lifts to a fact
 WISH_WORTH_A_VECTOR: Final = 0.2  # nor to a standing wish
-_FEWEST: Final = 1  # terms of a sentence that stands by itself
 _NAMES: Final = 3  # terms that words have at least which say what others point to
 _ENOUGH: Final = 5  # and those that say something themselves, whatever they point to
 # Stems of words for being harmed by what they name: they are shared by any two such things.
@@ -236,9 +236,23 @@ def _by_sentences(spoken: Sequence[_JudgedWords], meaning: Meaning | None) -> It
     )
     for words, some in zip(spoken, parts, strict=True):
         pieces = [next(by_place) for _ in some] if len(some) > 1 else []
-        least = LIKELY_BESIDE if words.lasts else LIKELY_ALONE
-        lasting = [piece for piece in pieces if piece.judgement.likelihood >= least]
-        yield from lasting or ([words] if words.lasts else [])
+        yield from _lasting(pieces, LIKELY_BESIDE if words.lasts else LIKELY_ALONE) or (
+            [words] if words.lasts else []
+        )
+
+
+def _lasting(pieces: Sequence[_JudgedWords], least: float) -> list[_JudgedWords]:
+    """Return the sentences of a statement that last, each with those behind it that are more than filler."""
+    result: list[_JudgedWords] = []
+    goes_on = False
+    for piece in pieces:
+        lasts = piece.judgement.likelihood
+        if lasts >= least:
+            result.append(piece)
+        elif goes_on and lasts >= FILLER:
+            result[-1] = result[-1]._replace(end=piece.end)
+        goes_on = bool(result) and result[-1].end == piece.end
+    return result
 
 
 def _has_one_that_may_last(words: _JudgedWords) -> bool:
@@ -250,14 +264,19 @@ def _has_one_that_may_last(words: _JudgedWords) -> bool:
     )
 
 
+def _names_somebody(words: str) -> bool:
+    """Tell whether words say of whom they are: "new url: …" is told with "staging moved!" before it."""
+    return has_cue(words, "self") or has_cue(words, "kin")
+
+
 def _sentences_of(believed: _JudgedWords) -> list[tuple[int, int]]:
-    """Return the places of a statement's sentences, what points back together with what it points to."""
+    """Return the places of a statement's sentences, what needs the one before it together with that."""
     text, at = believed.statement.text, believed.start
     places: list[tuple[int, int]] = []
     for sentence in sentences(text[believed.start : believed.end], believed.statement.language):
         at = text.index(sentence, at)
         end = at + len(sentence)
-        if places and (points_back(sentence) or len(keywords(sentence)) < _FEWEST):
+        if places and (points_back(sentence) or not _names_somebody(sentence)):
             places[-1] = (places[-1][0], end)
         else:
             places.append((at, end))

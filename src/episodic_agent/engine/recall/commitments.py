@@ -378,13 +378,13 @@ class _MessageVectors:
         best = np.lexsort((refs, -np.nan_to_num(scores)))[:_LIKE_REPORTS]
         return [int(task) for task in refs[best]]
 
-    def unit(self, refs: Sequence[int]) -> Vector | None:
+    def unit(self, refs: Sequence[int]) -> Floats | None:
         """Return the direction of some messages together, None where none has a vector."""
         some = [self._of[ref] for ref in refs if ref in self._of]
         if not some:
             return None
-        total = np.sum(some, axis=0)
-        unit: Vector = (total / max(float(np.linalg.norm(total)), 1e-9)).astype(np.float32)
+        total: Floats = np.array(some, np.float64).sum(axis=0)  # equal on every processor
+        unit: Floats = total / max(float(np.sqrt(total @ total)), 1e-9)
         return unit
 
 
