@@ -81,6 +81,7 @@ def measure(embedder: Embedder | None, half: str) -> dict[str, float]:
     shares = {
         name: counts[name] / counts[label]
         for label in LABELS
+        if counts[label]  # of some stories nobody named what only looks alike
         for name in (f"{label} told", f"{label} in {HITS} messages")
     }
     shares["done told as if open"] = counts["as if open"] / counts["done"]

@@ -21,7 +21,7 @@ from episodic_agent.data import listed_words, texts
 STRONG: Final = 0.6  # a candidate takes a place in the order from this share of the best score on
 _FADE: Final = 0.5  # each place after the ones asked for is worth this share of the one before
 _MOST: Final = 50
-_MEANT: Final = 0.5  # of a thing that never moves something else was the last to be said
+_MEANT: Final = 0.55  # of a thing that never moves something else was the last to be said
 
 _NUMBERS: Final = {
     "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
