@@ -45,7 +45,7 @@ from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvid
 
 VERSION: Final = "facts-11"
 LIKELY: Final = 0.5  # from which a statement is believed to last
-LIKELY_BESIDE: Final = 0.3  # and from which a sentence of one that is,
+LIKELY_BESIDE: Final = 0.4  # and from which a sentence of one that is,
 FILLER: Final = 0.12  # below which what stands behind it is none of it
 LIKELY_ALONE: Final = 0.65  # and one of a statement that is not
 MAY_CHANGE: Final = 0.5  # from which words may tell of a change of others

@@ -33,7 +33,7 @@ STAGES: Final = (TOPIC_SHIFT, EPISODE, THREAD_LINK, COMPACT, SKILLS, REVIEW, FAC
 def question_of(by: str) -> str:
     """Return the question that words or a decision are from, whatever its version and the model.
 
-    >>> question_of("openai:small digest-2"), question_of("digest-1"), question_of("extractive-2")
+    >>> question_of("openai:small digest-2"), question_of("digest-1"), question_of("extractive-3")
     ('digest', 'digest', 'extractive')
     """
     return by.rpartition(" ")[2].rpartition("-")[0]

@@ -146,7 +146,9 @@ def analyse(
     actors = tuple(dict.fromkeys(speakers))
     time = asked_time(text, now, utc_offset)
     asked_for = tuple(dict.fromkeys(content_terms(text, language)))
-    besides = _calendar(time, utc_offset).union(_words_of_dates(text, now, utc_offset))
+    besides = _calendar(time, utc_offset)
+    if time.ranges:  # "da" is no since where nothing behind it is a time
+        besides = besides.union(_words_of_dates(text, now, utc_offset))
     dense, named = _addressed(text, (*actors, owner) if owner and owner not in actors else actors)
     if owner and any(fold(name) == fold(owner) for name in named):
         besides = besides.union(tokens(owner, language))  # "I" to those whose memory it is: seldom written

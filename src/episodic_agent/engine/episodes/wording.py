@@ -21,7 +21,7 @@ from episodic_agent.errors import BadReply, ProviderError
 from episodic_agent.protocols import LanguageModel
 from episodic_agent.schemas import Job, Json, Observation, Scope
 
-EXTRACTIVE: Final = "extractive-2"
+EXTRACTIVE: Final = "extractive-3"
 LEAST: Final = 40  # tokens; so little is told whole by its own sentences, at no cost
 LATER: Final = timedelta(hours=1)  # until a model whose answer could not be read is asked once more
 REFUSED: Final = "refused"  # in the metadata: what of a model's answer could not be used, and why
