@@ -11,10 +11,13 @@ from builders.minilm import default_model
 from benchmarks.commitments import measure
 from episodic_agent import Memory
 from episodic_agent.core.recall.settling import reports
+from episodic_agent.engine.recall import commitments
 from episodic_agent.engine.user import UserMemory
+from episodic_agent.engine.visibility.hidden import Visibility
+from episodic_agent.schemas import Scope
 
 MONDAY = datetime(2026, 9, 7, 9, tzinfo=UTC)
-SETTLED = "the drill is back with Ravi, he gave me pickles for it"
+SETTLED = "got it back, thanks!"
 TALK = (
     ("ravi", "Ravi", "can you bring my drill back this week?"),
     ("ravi", "Ana", "sure, I'll bring it over on Saturday"),
@@ -25,7 +28,7 @@ TALK = (
     ("home", "Lena", "the weather will be lovely on Sunday"),
     ("home", "Ana", "that museum was boring, wasn't it"),
     ("work", "Jonas", "the slides look great"),
-    ("diary", "Ana", SETTLED),
+    ("ravi", "Ravi", SETTLED),
     ("home", "Lena", "haha yes"),
 )
 
@@ -48,13 +51,27 @@ def test_what_settled_a_promise_is_told_beside_it(ana: UserMemory) -> None:
     assert SETTLED in ana.context("what do I still owe Ravi?", max_tokens=150).text
 
 
+def test_a_promise_that_is_settled_gives_way(ana: UserMemory, monkeypatch: pytest.MonkeyPatch) -> None:
+    def share(question: str) -> float:
+        embedder = default_model()
+        at = MONDAY + timedelta(days=5)
+        asked = commitments.CommitmentQuestion(question, embedder.embed([question])[0], embedder.name, None)
+        with ana._deps.store.begin(Scope(user_id="Ana"), write=False) as tx:
+            shares = commitments.commitments_asked(tx, asked, at, Visibility(tx, at)).shares
+            stored = tx.observations.get(list(shares))
+        return next(shares[ref] for ref, item in stored.items() if item.text == TALK[1][2])
+
+    settled = share("what did I promise Ravi?")
+    monkeypatch.setattr(commitments, "SETTLED", 1.1)  # nothing is settled then
+    assert settled < share("what did I promise Ravi?")
+
+
 def test_a_wall_hides_what_settled_something(ana: UserMemory) -> None:
-    texts = [
-        hit.observation.text for hit in ana.only(["ravi"]).search("what did I promise Ravi?").observations
-    ]
-    assert TALK[1][2] in texts
+    work = ana.only(["work"])
+    texts = [hit.observation.text for hit in work.search("what did I promise Halden?").observations]
+    assert TALK[2][2] in texts
     assert SETTLED not in texts
-    assert SETTLED not in ana.only(["ravi"]).context("what did I promise Ravi?").text
+    assert SETTLED not in work.context("what did I promise Ravi?").text
 
 
 def test_a_reminder_and_a_question_report_nothing() -> None:

@@ -146,9 +146,7 @@ def analyse(
     actors = tuple(dict.fromkeys(speakers))
     time = asked_time(text, now, utc_offset)
     asked_for = tuple(dict.fromkeys(content_terms(text, language)))
-    besides = _calendar(time, utc_offset)
-    if time.ranges:  # "da" is no since where nothing behind it is a time
-        besides = besides.union(_words_of_dates(text, now, utc_offset))
+    besides = _calendar(time, utc_offset).union(_words_of_dates(text, time, now, utc_offset))
     dense, named = _addressed(text, (*actors, owner) if owner and owner not in actors else actors)
     if owner and any(fold(name) == fold(owner) for name in named):
         besides = besides.union(tokens(owner, language))  # "I" to those whose memory it is: seldom written
@@ -266,8 +264,12 @@ def _calendar(time: TimeQuery, utc_offset: timedelta | None) -> frozenset[str]:
     return _ABOUT_TIME.union(*(date_words(moment, utc_offset) for moment in ends))
 
 
-def _words_of_dates(text: str, now: datetime, utc_offset: timedelta | None) -> frozenset[str]:
+def _words_of_dates(
+    text: str, time: TimeQuery, now: datetime, utc_offset: timedelta | None
+) -> frozenset[str]:
     """Return the terms that are gone where dates are written out: "vor fünf Tagen" is met by a date."""
+    if not time.ranges:  # "da" is no since where nothing behind it is a time
+        return frozenset()
     dated = with_dates(text, now, utc_offset)
     return frozenset() if dated is text else frozenset(tokens(text)).difference(tokens(dated))
 
