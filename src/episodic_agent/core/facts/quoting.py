@@ -46,8 +46,8 @@ from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvid
 VERSION: Final = "facts-11"
 LIKELY: Final = 0.5  # from which a statement is believed to last
 LIKELY_BESIDE: Final = 0.4  # and from which a sentence of one that is,
-FILLER: Final = 0.12  # below which what stands behind it is none of it
 LIKELY_ALONE: Final = 0.65  # and one of a statement that is not
+FILLER: Final = 0.12  # below which a sentence is not told with the one before it, either
 MAY_CHANGE: Final = 0.5  # from which words may tell of a change of others
 WORTH_A_DOUBT: Final = 0.25  # and from which one about what a person must not eat or has to take is
 DENIED: Final = 0.1  # below which words change nothing in their talk, whatever they would by themselves
@@ -229,7 +229,7 @@ def _by_sentences(spoken: Sequence[_JudgedWords], meaning: Meaning | None) -> It
     both sentences tells, and what ends one sentence of a message ends no other. Where none lasts by itself
     they do together; of a statement that does not last a sentence must do so the more surely.
     """
-    parts = [_sentences_of(words) if words.lasts or _has_one_that_may_last(words) else [] for words in spoken]
+    parts = [_parts_to_judge(words) for words in spoken]
     several = [(words, some) for words, some in zip(spoken, parts, strict=True) if len(some) > 1]
     by_place = iter(
         _judged_statements([(w.statement, *place) for w, some in several for place in some], meaning)
@@ -246,22 +246,20 @@ def _lasting(pieces: Sequence[_JudgedWords], least: float) -> list[_JudgedWords]
     result: list[_JudgedWords] = []
     goes_on = False
     for piece in pieces:
-        lasts = piece.judgement.likelihood
-        if lasts >= least:
+        likely = piece.judgement.likelihood
+        if likely >= least:
             result.append(piece)
-        elif goes_on and lasts >= FILLER:
+        elif goes_on and likely >= FILLER:
             result[-1] = result[-1]._replace(end=piece.end)
         goes_on = bool(result) and result[-1].end == piece.end
     return result
 
 
-def _has_one_that_may_last(words: _JudgedWords) -> bool:
-    """Tell whether a sentence of a statement may last by itself, by its words alone: vectors cost."""
-    text = words.statement.text
-    places = _sentences_of(words)
-    return len(places) > 1 and any(
-        judged(text[slice(*place)]).likelihood >= LIKELY_BESIDE for place in places
-    )
+def _parts_to_judge(words: _JudgedWords) -> list[tuple[int, int]]:
+    """Return the places of a statement's sentences; none where their words say that none lasts."""
+    text, places = words.statement.text, _sentences_of(words)
+    may_last = words.lasts or any(judged(text[slice(*place)]).likelihood >= LIKELY_BESIDE for place in places)
+    return places if may_last else []
 
 
 def _names_somebody(words: str) -> bool:

@@ -2,8 +2,8 @@
 
 "Got the back room, 4 till 10" settles "I'll ring the Riverside" and shares no word with it; "don't forget the
 Riverside" shares its rarest and settles nothing. A judge reads whether a message reports that something is
-settled at all; a weighed sum over the pair, beside all else that was taken on, whether it is this. Both are
-made by `tools/train_commitments.py`.
+settled at all; a weighed sum over the pair, beside all else that was taken on, whether it is this: well in
+one thread, seldom where another tells of it. Both are made by `tools/train_commitments.py`.
 """
 
 from collections.abc import Sequence
@@ -29,11 +29,13 @@ _SHORT: Final = 6  # words of a message that says only by its place what it is a
 class Report(NamedTuple):
     """A message beside something that was taken on before it.
 
-    `likelihood`: it reports that something is settled; `takes_on`: it takes something on itself. `cosine` is
-    of its own words or of these with what it answers, whichever is nearer, `margin` how much nearer than the
-    next of what was taken on; `held` is which share of the words that were taken on, by rarity, it holds,
-    `held_near` which the messages before it; `between` counts the messages between in one thread, None: it
-    stands in another. `by_whose`: whoever took it on says it; `by_asker`: who had asked for it.
+    `length` counts its words. `likelihood`: it reports that something is settled; `takes_on`: it takes
+    something on itself. `cosine` is how near its words are, `with_before` these and the message before it,
+    `margin` how much nearer the nearer of both is than to the next of all that was taken on; `held` is which
+    share of the words that were taken on, by rarity, it holds, `held_margin` how much more of them than of
+    the next, `held_near` which share the messages before it hold. `between` counts the messages between in
+    one thread (None: it stands in another), `others_between` what else was taken on between. `by_whose`:
+    whoever took it on says it; `by_asker`: who had asked for it.
     """
 
     text: str

@@ -328,7 +328,8 @@ def read_reports(
     result = []
     for task in taken_on:
         refs = [ref for ref, item in later.items() if ref != task.ref and item.at >= task.item.at]
-        refs = [ref for ref in refs if ref >> 32 != task.ref >> 32 or ref > task.ref]
+        thread = split_ref(task.ref)[0]
+        refs = [ref for ref in refs if split_ref(ref)[0] != thread or ref > task.ref]
         result.append((task.ref, refs, [pairs.report(task, ref, likely[ref]) for ref in refs]))
     return result
 
@@ -376,7 +377,8 @@ class _MessageVectors:
             OBSERVATIONS, self._asked.embedder, query.astype(np.float32), among, limit=most
         )
         best = np.lexsort((refs, -np.nan_to_num(scores)))[:_LIKE_REPORTS]
-        return [int(task) for task in refs[best]]
+        likest: list[int] = refs[best].tolist()
+        return likest
 
     def unit(self, refs: Sequence[int]) -> Floats | None:
         """Return the direction of some messages together, None where none has a vector."""
