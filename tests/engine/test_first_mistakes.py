@@ -81,6 +81,7 @@ OF_A_USER: list[tuple[Call, type[Exception], str]] = [
     (lambda u: u.search("x", limit=0), InvalidInput, "`limit` is 1 or more, a whole number, not 0"),
     (lambda u: u.search("x", limit="3"), InvalidInput, "`limit` is 1 or more, a whole number, not '3'"),
     (lambda u: u.search("x", since=[1]), InvalidInput, r"cannot read the time \[1\]; accepted: ISO 8601"),
+    (lambda u: u.add("x", at="2026-03-02"), TypeError, "argument 'at'; there are .*timestamp"),
     (lambda u: u.search("x", top_k=3), TypeError, "unexpected keyword argument 'top_k'; there are .*thread"),
     (lambda u: u.retrieve(""), InvalidInput, "the query is empty"),
     (lambda u: u.context(""), InvalidInput, "the message is empty; give the words"),

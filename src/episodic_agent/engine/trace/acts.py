@@ -29,6 +29,7 @@ else:
 
 MOST_CAUSES: Final = 4  # jobs that an act names
 UPKEEP: Final = "upkeep"
+_ALIKE: Final = 0.7  # how alike a name must be to be taken for a slip: of two letters any other word is like
 _Room = TypeVar("_Room")
 _Handler = Callable[[Scope, Sequence[Job]], None]
 
@@ -158,7 +159,7 @@ def _check_keywords(verb: str, named: Mapping[str, Any], takes: Sequence[str], *
     known = [*takes, *(filters.ALL if is_narrowed else ())]
     for name in named:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
+            near = difflib.get_close_matches(name, known, n=1, cutoff=_ALIKE)
             others = ", ".join(sorted(one for one in known if one != "self"))
             hint = f"did you mean `{near[0]}`?" if near else f"there are {others}"
             raise TypeError(f"{verb}() got an unexpected keyword argument {name!r}; {hint}")
