@@ -89,10 +89,10 @@ class Player:
         self._idle: list[tuple[str | None, frozenset[str], dict[str, Any]]] = []
         whole = (gathering.relevances, prompting.gathered, prompting.tell, playing._context, playing._asked)
         message = playing._message
-        merged = (gathering._newest_outputs, gathering._conclusions)
-        gathering._newest_outputs = lambda quotes, _: list(
-            quotes
-        )  # judged is what there is before lines merge
+        merged = (gathering._newest_rounds, gathering._newest_outputs, gathering._conclusions)
+        # judged is what there is before lines merge
+        gathering._newest_rounds = lambda quotes, *_, **__: list(quotes)
+        gathering._newest_outputs = lambda quotes, _: list(quotes)
         gathering._conclusions = lambda *_: []
         gathering.relevances = self._watch("seen", whole[0], 0)
         prompting.gathered = self._watch("gathered", whole[1], None)
@@ -106,7 +106,7 @@ class Player:
                 self._handle = memory.user(self.life.user)
                 playing.play(self.life, self._handle, clock, look_up=False)
         finally:
-            gathering._newest_outputs, gathering._conclusions = merged
+            gathering._newest_rounds, gathering._newest_outputs, gathering._conclusions = merged
             gathering.relevances, prompting.gathered, prompting.tell = whole[:3]
             playing._context, playing._asked, playing._message = *whole[3:], message
         self.cases = [self._case(*row) for row in self._raw]
@@ -285,7 +285,8 @@ def told(player: Player, case: Case, scores: Floats, budget: int) -> tuple[int, 
         if of_fact or quote.block is Block.BEFORE:
             quote = replace(quote, worth=worth + LASTS * of_fact)  # noqa: PLW2901 (the same line, judged anew)
         judged.append(quote)
-    context = tell(message, judged, **{**named, "max_tokens": budget})
+    # the life is over: the names of its threads are no longer to be asked for
+    context = tell(message, judged, **{**named, "max_tokens": budget, "place_of": lambda _: ""})
     noise = count = 0
     for item in context.items:
         sources = [

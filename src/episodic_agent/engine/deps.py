@@ -113,6 +113,11 @@ class Deps:
         return self.embedder.name if self.embedder is not None else NO_EMBEDDER
 
     @property
+    def embeds_here(self) -> bool:
+        """Tell whether the embedder runs in this process, so that texts may be embedded while reading."""
+        return isinstance(self.embedder, RoundedEmbedder) and self.embedder.here
+
+    @property
     def judges_ends(self) -> bool:
         """Tell whether the linking policy judges a thread's links again when it is over."""
         return self.link_policy != NO_LINKING and link_policy(self.link_policy).chooses

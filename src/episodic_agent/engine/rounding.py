@@ -28,6 +28,11 @@ class RoundedEmbedder:
         """Return the inner one's dimensions, asked for no sooner: a server may be away."""
         return self._inner.dimensions
 
+    @property
+    def here(self) -> bool:
+        """Tell whether it runs in this process: what is loaded here needs no server."""
+        return isinstance(self._inner, Preloading)
+
     def embed(self, texts: Sequence[str]) -> Vector:
         """Embed texts: float32 [n, d], of length 1 but for rounding; the inner one's errors pass."""
         return vectors.rounded(self._inner.embed(texts))

@@ -55,6 +55,7 @@ _BASE: Final = 800
 LEAST: Final = -9.0  # log-odds below which nothing bears on the message
 TOOL: Final = "tool"  # the speaker of what tools put out
 LONGEST: Final = 60  # tokens of one quoted text; of a longer one its best sentences stand
+_WIDEST: Final = 0.25  # share of the budget that one text may take where room is left
 _ROOMY: Final = 1.3  # a text so much longer is not cut
 _LONG_SESSION: Final = 3.0
 _NAME: Final = 40  # characters of a speaker's name
@@ -96,6 +97,7 @@ class QuotedText:
     or a pinned one, told whatever the message is about. `corrected_by` are texts that may have changed it: it
     is told with them or not at all. `answers` is the request that a reply concludes with tools between them.
     `place` is the name of the thread it is from, "" for this one and those whose name tells nothing.
+    `nearness` is how near each of the `pieces` of a long text is to what is asked, in [-1, 1].
     """
 
     block: Block
@@ -115,6 +117,7 @@ class QuotedText:
     corrected_by: tuple[Spot, ...] = ()
     answers: Spot | None = None
     place: str = ""
+    nearness: tuple[float, ...] = ()
 
     @property
     def spot(self) -> Spot:
@@ -273,6 +276,7 @@ def _chosen(
     )
     left = {block: 10 * share * max_tokens for block, share in SHARES.items()}
     taken: list[QuotedText] = []
+    uncut: list[QuotedText] = []
     headed: set[object] = set()
     seen = {(Block.KNOWN, text) for text in facts_below}
     no_room: set[Spot] = set()
@@ -303,7 +307,39 @@ def _chosen(
             left[quote.block] -= cost
         seen.add((quote.block, text))
         taken.append(replace(quote, text=text, place=place))
-    return taken
+        uncut.append(quote)
+    most = int(_WIDEST * max_tokens)
+    return _widened(taken, uncut, message, frame, room=room, left=left, most=most)
+
+
+def _widened(
+    taken: Sequence[QuotedText],
+    uncut: Sequence[QuotedText],
+    message: str,
+    frame: ContextPhrases,
+    *,
+    room: float,
+    left: Mapping[Block, float],
+    most: int,
+) -> list[QuotedText]:
+    """Return lines with more of what people said at length, as far as room is left, the best first.
+
+    No line gets longer than `most` tokens; what a block has `left` is its own.
+    """
+    result, of_block = list(taken), dict(left)
+    for number, (line, quote) in enumerate(zip(taken, uncut, strict=True)):
+        spare = min(room, of_block.get(line.block, room))
+        size = min(most, LONGEST + int(spare / 10))
+        if line.block not in (Block.HERE, Block.BEFORE) or quote.reply or size <= LONGEST * _ROOMY:
+            continue
+        text = _trimmed(quote, message, frame, size) if is_long(one_line(quote.text)) else line.text
+        more = tenths(text) - tenths(line.text)
+        if 0 < more <= spare:
+            room -= more
+            if line.block in of_block:
+                of_block[line.block] -= more
+            result[number] = replace(line, text=text)
+    return result
 
 
 def _once(candidates: Sequence[QuotedText]) -> list[QuotedText]:
@@ -377,15 +413,21 @@ def _is_told(text: str, terms: frozenset[str], taken: Sequence[QuotedText]) -> b
     )
 
 
-def _trimmed(quote: QuotedText, message: str, frame: ContextPhrases) -> str:
-    """Return a text for its line; of a long one the sentences nearest to the message."""
+def is_long(text: str) -> bool:
+    """Tell whether a text is too long to be told whole wherever it bears on a message."""
+    return estimate(text) > LONGEST * _ROOMY
+
+
+def _trimmed(quote: QuotedText, message: str, frame: ContextPhrases, most: int = LONGEST) -> str:
+    """Return a text for its line; of one longer than `most` tokens the pieces nearest to the message."""
     text = one_line(quote.text)
     size = estimate(text)
-    if size > LONGEST * (_ROOMY if quote.block is not Block.SESSION else _LONG_SESSION):
+    if size > most * (_ROOMY if quote.block is not Block.SESSION else _LONG_SESSION):
         # the lines of an output are its own: on one line they are no sentences
         output = quote.reply and quote.speaker == TOOL
         own = quote.text if output else text
-        text = one_line(excerpt(own, message, max(80, len(text) * LONGEST // size), output=output))
+        limit = max(80, len(text) * most // size)
+        text = one_line(excerpt(own, message, limit, output=output, nearness=quote.nearness))
     shown = _shown(text)
     return frame.session.replace("{}", shown) if shown and quote.block is Block.SESSION else shown
 

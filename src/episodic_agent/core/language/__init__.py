@@ -20,7 +20,7 @@ meet and that other scripts are left alone. What a text names is read in `mentio
 
 from episodic_agent.core.language.counts import plural
 from episodic_agent.core.language.scripts import repair, script
-from episodic_agent.core.language.sentences import excerpt, sentences
+from episodic_agent.core.language.sentences import excerpt, pieces, sentences
 from episodic_agent.core.language.signs import INVISIBLE, LINE_BREAKS
 from episodic_agent.core.language.terms import TOKENS_VERSION, fold, term_counts, tokens, words
 from episodic_agent.showing import escaped, visible
@@ -32,6 +32,7 @@ __all__ = [
     "escaped",
     "excerpt",
     "fold",
+    "pieces",
     "plural",
     "repair",
     "script",

@@ -8,7 +8,8 @@ from math import log
 from typing import Final
 
 from episodic_agent.core.language.scripts import script
-from episodic_agent.core.language.terms import tokens
+from episodic_agent.core.language.stopwords import stop_words
+from episodic_agent.core.language.terms import tokens, words
 from episodic_agent.data import texts
 
 _OKAY: Final = re.compile(r"(?<=\b[Oo]k\.)\s+")  # which the segmenter takes for Oklahoma
@@ -22,6 +23,13 @@ _BEFORE_ORDINAL: Final = re.compile(
 )
 _LOOKED_AT: Final = 1_000_000  # characters of a text an excerpt is taken from: a third of a second
 
+_LONGEST_SENTENCE: Final = 280  # characters, beyond which one is cut at its commas
+_PART: Final = 160  # characters of such a part
+_CLAUSE: Final = re.compile(r"[^,;，；、]{1,160}[,;，；、]*")
+_WORDS: Final = 0.5  # what holding most of a query's rare terms counts beside a cosine
+_NEXT: Final = 0.3  # share of the worth of what stands before it that counts
+_FOLLOWS: Final = 0.05  # what standing behind a piece that is shown counts
+_SHORTEST: Final = 20  # characters, below which no piece is looked for any more
 _CALL: Final = re.compile(r"called [^\s(]+\(.*?\):\s")  # as an observation begins that tells of one
 _PIECE: Final = re.compile(r"[^\n]{1,160}(?:\s|$)|[^\n]{1,160}")  # a line, or of a long one a part
 _BEARS: Final = 0.5  # weight of the shared terms from which a line bears on a query
@@ -112,11 +120,37 @@ def _segmenter() -> "Callable[[str, str], Iterable[str]]":
     return cut
 
 
-def excerpt(text: str, query: str, limit: int, *, output: bool = False) -> str:
-    """Return the part of a text, at most `limit` characters long, that holds most of a query's terms.
+def pieces(text: str) -> list[str]:
+    """Return a text's sentences; of one that never ends, as people dictate, parts between its commas.
 
-    It begins with a sentence; "…" stands where something is left out. Of equal parts the first is taken. Of a
-    tool's `output`, as which a text that begins with a call is read anyway, see `output_excerpt`.
+    >>> [len(piece) for piece in pieces("One. Two, " + "and so on, " * 30)]
+    [4, 158, 153, 21]
+    """
+    cut: list[str] = []
+    for sentence in sentences(text[:_LOOKED_AT]):
+        if len(sentence) <= _LONGEST_SENTENCE:
+            cut.append(sentence)
+            continue
+        part = ""
+        for clause in _CLAUSE.findall(sentence):
+            if part and len(part) + len(clause) > _PART:
+                cut.append(part.strip())
+                part = ""
+            part += clause
+        cut.append(part.strip())
+    return [piece for piece in cut if piece]
+
+
+def excerpt(
+    text: str, query: str, limit: int, *, output: bool = False, nearness: Sequence[float] = ()
+) -> str:
+    """Return what of a text bears most on a query, at most `limit` characters of its own pieces, in order.
+
+    A piece counts by the query's terms it holds, by how few pieces hold them, and by its `nearness` in
+    meaning where that is given, in [-1, 1] for each of `pieces(text)`; what follows one that bears counts
+    too. "…" stands where something is left out. Of equal pieces the first is taken, with what
+    follows. Of a tool's `output`, as which a text that begins with a call is read anyway, see
+    `output_excerpt`.
 
     >>> excerpt("We talked for long. The clutch costs 900 euros. So be it.", "what does the clutch cost", 32)
     '… The clutch costs 900 euros. …'
@@ -125,16 +159,45 @@ def excerpt(text: str, query: str, limit: int, *, output: bool = False) -> str:
         return text
     if output or _CALL.match(text):
         return output_excerpt(text, query, limit)
-    terms, parts = set(tokens(query)), sentences(text[:_LOOKED_AT])
-    meeting = [len(terms.intersection(tokens(part))) for part in parts]
-    first = meeting.index(max(meeting)) if parts else 0
-    room = limit - 4
-    shown, rest = "", parts[first:] or [text]
-    for part in rest:
-        if shown and len(shown) + 1 + len(part) > room:
+    parts = pieces(text) or [text]
+    worths = _line_weights(parts, _content(query))
+    most = max(worths) or 1.0
+    near = nearness if len(nearness) == len(parts) else [0.0] * len(parts)
+    worths = [_WORDS * worth / most + close for worth, close in zip(worths, near, strict=True)]
+    taken = _taken(parts, worths, limit - 4)
+    if not taken:
+        taken = [worths.index(max(worths))]
+    shown = ""
+    for place, before in zip(taken, [-1, *taken], strict=False):
+        gap = " " if place == before + 1 else " … "
+        shown = f"{shown}{gap}{parts[place]}"
+    end = " …" if taken[-1] < len(parts) - 1 or len(shown.strip()) > limit - 4 else ""
+    return f"{shown.strip()[: limit - 2].rstrip()}{end}"
+
+
+def _content(query: str) -> frozenset[str]:
+    """Return a query's terms without function words; all where it has no others."""
+    functional = frozenset().union(*stop_words().values())
+    empty = {term for word in words(query) if word in functional for term in tokens(word)}
+    terms = frozenset(tokens(query))
+    return terms - empty or terms
+
+
+def _taken(parts: Sequence[str], worths: Sequence[float], room: int) -> list[int]:
+    """Return the places of the pieces that are shown, in order: the best, then what still fits."""
+
+    before = [0.0, *worths]
+    values = [worth + _NEXT * max(0.0, before[place]) for place, worth in enumerate(worths)]
+    left, taken = set(range(len(parts))), set[int]()
+    while left:
+        place = max(left, key=lambda n: (round(values[n] + _FOLLOWS * (n - 1 in taken), 6), -n))
+        left.discard(place)
+        if len(parts[place]) + 3 <= room:
+            taken.add(place)
+            room -= len(parts[place]) + 3
+        elif not taken or room < _SHORTEST:
             break
-        shown = f"{shown} {part}".strip()
-    return f"{'… ' if first else ''}{shown[:room].rstrip()} …"
+    return sorted(taken)
 
 
 def output_excerpt(text: str, query: str, limit: int) -> str:

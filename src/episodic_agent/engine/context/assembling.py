@@ -21,7 +21,8 @@ from episodic_agent.core.threads import is_reply
 from episodic_agent.core.threads.channels import are_apart, project_called, projects_of
 from episodic_agent.engine.arguments import FORMS, LATER, Form, name_or_none
 from episodic_agent.engine.context.gathering import AMONG_OTHERS, situation, with_time
-from episodic_agent.engine.context.prompting import prompt, source_of
+from episodic_agent.engine.context.passages import PieceReading, PieceVectors
+from episodic_agent.engine.context.prompting import Prompt, prompt, source_of
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.filters import Where
 from episodic_agent.engine.links.linked import Near, NearThread, chosen, links_of, on_both_sides
@@ -169,11 +170,22 @@ class Contexts:
         self._foreseen = foreseen
         self._ask_ahead = ask_ahead
         self._summary_of = summary_of
+        self._pieces = PieceVectors(deps)
 
     def run(self, scope: Scope, request: ContextRequest) -> ThreadContext:
         """Assemble one context; see `UserMemory.context`."""
         vector, notes = self._embed(request.message.text)
         self._ask(scope, request, vector)
+        pieces = PieceReading(self._pieces)
+        context = self._read(scope, request, vector, pieces)
+        if self._pieces.embed(pieces.missing):
+            context = self._read(scope, request, vector, pieces)
+        return replace(context, notes=(*notes, *context.notes))
+
+    def _read(
+        self, scope: Scope, request: ContextRequest, vector: Vector | None, pieces: PieceReading
+    ) -> ThreadContext:
+        """Assemble a context in one transaction, by what is known of `pieces` of long texts."""
         with self._deps.store.begin(scope, write=False) as tx:
             named = threads_called(tx, request.only) if request.only else None
             current = self._current(tx, request, named)
@@ -193,9 +205,9 @@ class Contexts:
             if request.form == "seed-002":
                 context = self._assembled(tx, request, current, asking)
             else:
-                context = self._default_form(tx, request, current, asking, visibility)
+                context = self._default_form(tx, request, current, asking, visibility, pieces)
         missing = () if named is None else named.but(request.thread).notes
-        return replace(context, notes=(*notes, *current.notes, *missing, *context.notes))
+        return replace(context, notes=(*current.notes, *missing, *context.notes))
 
     def _ask(self, scope: Scope, request: ContextRequest, vector: Vector | None) -> None:
         """Ask a language model before the first prompt of a thread what it goes on with."""
@@ -285,6 +297,7 @@ class Contexts:
         current: _Current,
         asking: Asking,
         visibility: Visibility,
+        pieces: PieceReading,
     ) -> ThreadContext:
         """Return the default form: what is known, this conversation, and what was said earlier."""
         thread, text = current.thread, request.message.text
@@ -313,26 +326,11 @@ class Contexts:
             visibility=visibility,
             policy=FIRST if request.form == FIRST else RIVALS,
             called=lambda one: mention(tx, one, asking).background.title,
+            pieces=pieces,
         )
-        lines = written.context.text.split("\n")
-        items = [
-            ContextLine(
-                line=item.line,
-                kind=item.kind,
-                text=lines[item.line],
-                thread=written.threads[item.thread_id].origin,
-                thread_id=item.thread_id,
-                episode_id=written.episodes.get(item.line),
-                first_seq=item.first_seq,
-                last_seq=item.last_seq,
-                observations=source_of(item, written),
-                score=item.score,
-            )
-            for item in written.context.items
-        ]
         return ThreadContext(
             text=written.context.text,
-            items=items,
+            items=_context_lines(written),
             tokens=written.context.tokens,
             thread=None if thread is None else thread.origin,
             thread_id=None if thread is None else thread.id,
@@ -415,6 +413,25 @@ def context_of(
             note = f"nothing was known of {scope.user_id!r} before {moment}; {LATER}"
         return replace(context, notes=(*context.notes, note))
     return context
+
+
+def _context_lines(written: Prompt) -> list[ContextLine]:
+    lines = written.context.text.split("\n")
+    return [
+        ContextLine(
+            line=item.line,
+            kind=item.kind,
+            text=lines[item.line],
+            thread=written.threads[item.thread_id].origin,
+            thread_id=item.thread_id,
+            episode_id=written.episodes.get(item.line),
+            first_seq=item.first_seq,
+            last_seq=item.last_seq,
+            observations=source_of(item, written),
+            score=item.score,
+        )
+        for item in written.context.items
+    ]
 
 
 def _begun_by(tx: Transaction, message: Item) -> Thread | None:

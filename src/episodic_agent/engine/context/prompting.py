@@ -43,6 +43,7 @@ from episodic_agent.engine.context.gathering import (
     gathered,
     link_worth,
 )
+from episodic_agent.engine.context.passages import PieceReading, with_nearness
 from episodic_agent.engine.context.passing import not_over
 from episodic_agent.engine.context.replacing import Surroundings, beside_what_holds, without_replaced
 from episodic_agent.engine.context.speakers import are_named, replier
@@ -108,10 +109,12 @@ def prompt(
     visibility: Visibility,
     policy: str = RIVALS,
     called: Callable[[Thread], str],
+    pieces: PieceReading,
 ) -> Prompt:
     """Return the default context of a message, by what it is said into.
 
-    `called` gives the title of a thread that it may go on from.
+    `called` gives the title of a thread that it may go on from, `pieces` how near those of
+    long texts are.
     """
     facts, proofs = _known(tx, deps, current, visibility, policy)
     here = _here(current, max_tokens)
@@ -144,19 +147,17 @@ def prompt(
         earlier = without_replaced(tx, earlier, stored, current.at)
     skills = _skills(tx, deps, current, visibility)
     lines = [*facts, *skills, *session, *here, *earlier]
+    lines = with_nearness(lines, current, pieces) if policy == RIVALS else lines
     context = tell(
         current.text,
         lines,
         max_tokens=max_tokens,
-        continued=None
-        if explicit or _asks_days_alone(current)
-        else _continued(current, near, called, policy),
+        continued=None if explicit else _continued(current, near, called, policy),
         frame=frame,
         policy=policy,
         place_of=_places(tx, current.thread),
     )
-    observations = [*stored.values(), *current.before, *proofs]
-    return _sourced(tx, context, observations)
+    return _sourced(tx, context, [*stored.values(), *current.before, *proofs])
 
 
 def _asked(
@@ -289,7 +290,7 @@ def _continued(
     ended a moment ago is no break yet, and after weeks a word in common says too little, unless a hand or
     the user linked them.
     """
-    if any(is_reply(item) for item in now.sitting):
+    if _asks_days_alone(now) or any(is_reply(item) for item in now.sitting):
         return None
     began = now.at if now.thread is None else min(now.at, now.thread.created_at)
     if now.before:
