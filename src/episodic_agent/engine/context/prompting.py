@@ -33,6 +33,7 @@ from episodic_agent.core.skills.requests import fit
 from episodic_agent.core.threads import is_reply
 from episodic_agent.engine.chains.ancestry import parents_above
 from episodic_agent.engine.context.addressing import not_meant_here
+from episodic_agent.engine.context.answering import with_late_answers
 from episodic_agent.engine.context.correcting import with_corrections
 from episodic_agent.engine.context.declaring import came_to, decided
 from episodic_agent.engine.context.gathering import (
@@ -113,8 +114,7 @@ def prompt(
 ) -> Prompt:
     """Return the default context of a message, by what it is said into.
 
-    `called` gives the title of a thread that it may go on from, `pieces` how near those of
-    long texts are.
+    `called` gives the title of a thread that it may go on from, `pieces` how near those of long texts are.
     """
     facts, proofs = _known(tx, deps, current, visibility, policy)
     here = _here(current, max_tokens)
@@ -138,6 +138,7 @@ def prompt(
     session = _session(tx, deps, current, visibility, [item.text for item in here], frame)
     if policy == RIVALS:
         around = Surroundings(current, visibility, frozenset(apart), shown, deps.language)
+        earlier, stored = with_late_answers(tx, around, earlier, stored)
         earlier, stored = beside_what_holds(tx, around, earlier, stored, max_tokens=max_tokens)
         facts, earlier = with_corrections(tx, deps, facts, earlier, stored)
         for line, spoken in decided(tx, current, earlier, session, apart, visibility=visibility, frame=frame):
