@@ -144,7 +144,7 @@ def _message(
     if at is None and before is None:
         yield Unreadable(line, "a mail without a date that can be read, and none before it", excerpt(subject))
         return
-    for record in speak(chat, fields, reading, line):
+    for record in speak(chat, fields, reading, line, also=(address,)):
         if at is None and isinstance(record, Item):
             yield replace(record, at=before)
         else:
