@@ -5,6 +5,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import tzinfo
 
+from episodic_agent.core.episodes.letters import Feet
 from episodic_agent.core.ingest import LARGEST, Moment
 from episodic_agent.core.language import plural
 from episodic_agent.engine.files.dates import DateOrder
@@ -49,7 +50,8 @@ class ReadingOptions:
     dates (None: found from the file); `began` is when a meeting began whose captions only count from there.
     `speaker` is the key of a JSON message that says who spoke, where it is none of those that are known;
     `file` is the name of the file that is read. Readers put down in `notes` what they leave out.
-    `mail_threads` are the first messages of the threads of answers read before, which may be in other files.
+    `mail_feet` are how the mails of each sender end, `mail_threads` the first messages of the threads of
+    answers read before, which may be in other files.
     """
 
     encoding: str = "utf-8"
@@ -62,6 +64,7 @@ class ReadingOptions:
     file: str = ""
     notes: ReadingNotes = field(default_factory=ReadingNotes)
     mail_threads: dict[str, str] = field(default_factory=dict)
+    mail_feet: Feet = field(default_factory=Feet)
 
     def leave_out(self, kind: str) -> None:
         """Count something that is no message and is not reported as unreadable."""
