@@ -338,6 +338,11 @@ def minute(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M}{zone(at)}"
 
 
+def second(at: datetime) -> str:
+    """Return a time to the second, with its zone where that is not UTC."""
+    return f"{at:%Y-%m-%d %H:%M:%S}{zone(at)}"
+
+
 def lasted(start: datetime, end: datetime) -> str:
     """Say how long an episode lasted, as briefly as a column of a table needs it.
 
