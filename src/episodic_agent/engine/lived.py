@@ -81,9 +81,9 @@ def moments_as_lived(memory: "UserMemory", moments: Sequence[datetime | None]) -
 
 def trace_as_lived(memory: "UserMemory", trace: "TurnTrace") -> "TurnTrace":
     """Return what was done for a turn with all its times by the clock of who spoke."""
-    said = moments_as_lived(memory, [message.at for message in trace.messages])
+    moments = moments_as_lived(memory, [message.at for message in trace.messages])
     messages = [
-        replace(message, at=at) for message, at in zip(trace.messages, said, strict=True) if at is not None
+        replace(message, at=at) for message, at in zip(trace.messages, moments, strict=True) if at is not None
     ]
     zone = messages[0].at.tzinfo if messages else None
     work = [node if node.at is None else replace(node, at=node.at.astimezone(zone)) for node in trace.work]
