@@ -30,6 +30,8 @@ export default {
     "timezone",
     "dates",
     "began",
+    "me",
+    "speaker",
     "dry_run",
     "wait"
    ],

@@ -231,6 +231,8 @@ def test_a_script_is_told_what_was_left_out(run: Run, tmp_path: Path) -> None:
     (tmp_path / "notes.csv").write_text('id,note\n1,"gas, 9.120"\n', encoding="utf-8")
     assert run("import", tmp_path, "--json").json["notes"] == [
         "transcript: 1 conversation, 1 message",
+        "default's own words: no message",
+        "others' words: Ana (1); if default is among them, pass --me NAME",
         "1 file without talk left out",
     ]
 

@@ -6,7 +6,7 @@ on that day, and not on the one before.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from uuid import UUID
 
@@ -16,6 +16,7 @@ from episodic_agent.schemas import Observation, Thread
 if TYPE_CHECKING:  # a listing loads none of these for being shown
     from episodic_agent.engine.facts.verbs import FactCard
     from episodic_agent.engine.results import Recall
+    from episodic_agent.engine.trace.turns import TurnTrace
     from episodic_agent.engine.user import UserMemory
     from episodic_agent.protocols import Transaction
 
@@ -66,6 +67,27 @@ def as_lived(memory: "UserMemory", timed: Sequence[Timed]) -> list[Timed]:
             }
             result.append(_with_times(shown, lived))
     return result
+
+
+def moments_as_lived(memory: "UserMemory", moments: Sequence[datetime | None]) -> list[datetime | None]:
+    """Return moments by the clock of what was said then, else last before; a day has one clock."""
+    offsets: dict[date, int | None] = {}
+    with memory._at.read() as tx:
+        for at in moments:
+            if at is not None and at.date() not in offsets:
+                offsets[at.date()] = _offset(tx, at)
+    return [None if at is None else _shifted(at, offsets[at.date()]) for at in moments]
+
+
+def trace_as_lived(memory: "UserMemory", trace: "TurnTrace") -> "TurnTrace":
+    """Return what was done for a turn with all its times by the clock of who spoke."""
+    moments = moments_as_lived(memory, [message.at for message in trace.messages])
+    messages = [
+        replace(message, at=at) for message, at in zip(trace.messages, moments, strict=True) if at is not None
+    ]
+    zone = messages[0].at.tzinfo if messages else None
+    work = [node if node.at is None else replace(node, at=node.at.astimezone(zone)) for node in trace.work]
+    return replace(trace, messages=messages, work=work)
 
 
 def _thread_of(tx: "Transaction", shown: Any) -> UUID | None:

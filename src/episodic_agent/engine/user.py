@@ -24,6 +24,7 @@ from episodic_agent.engine.arguments import (
     item_of,
     listed,
     name_or_none,
+    names_or_none,
     order_of_dates,
     time_zone,
     worded,
@@ -244,6 +245,8 @@ class UserMemory:
         timezone: "str | tzinfo | None" = None,
         dates: str | None = None,
         began: "str | datetime | None" = None,
+        me: "Iterable[str] | str | None" = None,
+        speaker: str | None = None,
         dry_run: bool = False,
         progress: Progress | None = None,
     ) -> ImportReport:
@@ -251,8 +254,11 @@ class UserMemory:
 
         docs/importing.md lists the formats. Times without a zone are in `timezone` ("Europe/Berlin"; UTC
         without one); `dates` is the order of numeric dates ("dmy", "mdy", "ymd"; found from the file without
-        one); `began` is when a meeting began whose captions do not say it. `dry_run` stores nothing and
-        reports what would come. Unreadable records are reported with their line and do not stop the rest.
+        one); `began` is when a meeting began whose captions do not say it. `me` are the names
+        the user has there (addresses, accounts): what they say is the user's own. `speaker` is the key of
+        JSON messages that says who spoke, where the file has one of its own ("none": all are the user's).
+        `dry_run` stores nothing and reports what would come. Unreadable records are reported with their line
+        and do not stop the rest.
         Raises InvalidInput when the file is missing or of no known format.
         """
         works = self._works
@@ -263,6 +269,8 @@ class UserMemory:
             timezone=(zone := time_zone(timezone)),
             dates=order_of_dates(dates),
             began=None if began is None else read_time(began, zone),
+            me=names_or_none("me", me or None) or (),
+            speaker=name_or_none("speaker", speaker),
             dry_run=dry_run,
             progress=progress,
         )

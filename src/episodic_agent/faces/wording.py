@@ -15,11 +15,13 @@ from episodic_agent.data import texts
 from episodic_agent.showing import clipped
 
 if TYPE_CHECKING:
-    from episodic_agent.engine.results import Hit
+    from episodic_agent.engine.results import FactHit, Hit
     from episodic_agent.schemas import AuditEntry, Caller
     from episodic_agent.schemas.decisions import Decision
 
 FAINT: Final = 0.1  # confidence below which a hit behind the best is surely no answer
+ANSWERS: Final = 0.15  # confidence from which a hit lends its facts some
+SURE_FACT: Final = 0.45  # score from which a fact answers whatever else does
 LISTED: Final = 10  # users that are named
 _CUES: Final[Mapping[str, str]] = {  # of the policy `default`, which names them shortly
     "answers": "answers a question",
@@ -307,6 +309,25 @@ def likely_hits(hits: "Sequence[Hit]") -> "Sequence[Hit]":
     return [hit for rank, hit in enumerate(hits) if rank == 0 or hit.confidence >= FAINT]
 
 
+def bearing_facts(facts: "Sequence[FactHit]", hits: "Sequence[Hit]") -> "Sequence[FactHit]":
+    """Return the facts that people are shown beside some hits: those that surely answer, or stand in a hit.
+
+    Words and meaning bring a fact near to many questions of a memory in one language; a fact of an episode
+    that answers is another matter.
+    """
+    sure = any(hit.confidence for hit in hits)
+    answers = [hit for hit in hits if hit.confidence >= ANSWERS or not sure]
+    episodes = {hit.episode_id for hit in answers}
+    messages = {proof.observation.id for hit in answers for proof in hit.evidence}
+    return [
+        known
+        for known in facts
+        if known.score >= SURE_FACT
+        or not episodes.isdisjoint(known.episodes)
+        or not messages.isdisjoint(proof.observation_id for proof in known.fact.evidence)
+    ]
+
+
 def minute(at: datetime) -> str:
     """Return a time to the minute, with its zone where that is not UTC.
 
@@ -315,6 +336,11 @@ def minute(at: datetime) -> str:
     '2026-09-30 00:10 +02:00'
     """
     return f"{at:%Y-%m-%d %H:%M}{zone(at)}"
+
+
+def second(at: datetime) -> str:
+    """Return a time to the second, with its zone where that is not UTC."""
+    return f"{at:%Y-%m-%d %H:%M:%S}{zone(at)}"
 
 
 def lasted(start: datetime, end: datetime) -> str:

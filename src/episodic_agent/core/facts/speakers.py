@@ -3,6 +3,7 @@
 from typing import Final
 
 from episodic_agent.core.episodes.languages import USERS
+from episodic_agent.core.episodes.roles import Attributed
 from episodic_agent.core.language import fold
 
 OWNER: Final = "The user"  # whose memory it is, as the subject of what they say
@@ -16,6 +17,17 @@ def speaker_of(actor: str) -> str:
     ('Maya', 'The user', 'The user')
     """
     return OWNER if fold(actor) in _GENERIC else actor
+
+
+def is_owner(spoken: Attributed, user: str) -> bool:
+    """Tell whether the one whose memory it is said something, under whatever name.
+
+    >>> from episodic_agent.core.ingest import Item
+    >>> [is_owner(Item(*said), "ana") for said in (("user", "Hi"), ("Ana", "Hi"), ("Bo", "Hi"))]
+    [True, True, False]
+    """
+    role, name = str(spoken.extras.get("role", "")), fold(spoken.actor)
+    return fold(role) in USERS or speaker_of(name) == OWNER or name == fold(user)
 
 
 def as_prompted(fact: str) -> str:

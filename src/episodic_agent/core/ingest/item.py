@@ -88,7 +88,8 @@ class Item:
     name of the chat, `title` what its people call it. `repaired` tells that characters no database can hold
     were replaced. It is to be erased
     `ttl` after its time, or at `expires_at`; one of the two at most. `local` tells that its time was written
-    without a zone, `edited` what its platform says of when it was written anew ("": it was not).
+    without a zone, `edited` what its platform says of when it was written anew ("": it was not),
+    `also` what its speaker is called besides (an address, the name of an account).
     """
 
     actor: str
@@ -111,6 +112,7 @@ class Item:
     title: str | None = None
     local: bool = field(default=False, compare=False)
     edited: str = field(default="", compare=False)
+    also: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def written(self) -> datetime | None:

@@ -51,7 +51,14 @@ from episodic_agent.engine.recall.filtering import refs_of_threads
 from episodic_agent.engine.recall.gathering import REACH, SearchBounds, outermost, within
 from episodic_agent.engine.recall.happening import happened_refs
 from episodic_agent.engine.recall.talks import named_talk
-from episodic_agent.engine.recall.times import in_its_time, nothing_due, silence, span, zone_of_writer
+from episodic_agent.engine.recall.times import (
+    in_its_time,
+    nothing_due,
+    silence,
+    span,
+    zone_of_writer,
+    zone_then,
+)
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import OBSERVATIONS, Refs, Transaction, ref_of, split_ref
 from episodic_agent.schemas import Kind, Observation, Thread, Vector
@@ -150,6 +157,8 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
         return ranking.looking_ahead(analyse(at, utc_offset=zone), at, zone)
 
     query = in_its_time(read, now.at, last, writer)
+    if last is not None and (then := zone_then(tx, query, now.at, last)) is not None:
+        query = in_its_time(read, now.at.astimezone(timezone(then)), last, then)
     if query.ahead is not None:
         close = due_shares(tx, query.ahead, now.at, visibility)
         refs = _of_before(tx, np.array([*close], np.int64), now)

@@ -4,10 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from episodic_agent.core.context.telling import TOOL
-from episodic_agent.core.episodes.languages import USERS
 from episodic_agent.core.episodes.roles import AGENTS
-from episodic_agent.core.facts.speakers import OWNER, speaker_of
-from episodic_agent.core.language import fold
+from episodic_agent.core.facts.speakers import is_owner
 from episodic_agent.core.threads import is_reply
 from episodic_agent.schemas import Kind, Observation, Scope
 
@@ -35,7 +33,7 @@ def told_by(observation: Observation, *, whose: Scope, here: Sequence[Observatio
 
     It is "" for the memory's own user and for who writes `here`, unless all are `named`.
     """
-    own = _is_owner(observation, whose) or any(one.actor == observation.actor for one in here)
+    own = is_owner(observation, whose.user_id) or any(one.actor == observation.actor for one in here)
     return replier(observation) or (observation.actor if named or not own else "")
 
 
@@ -54,9 +52,3 @@ def is_named_agent(observation: Observation) -> bool:
     """Tell whether somebody speaks for the agent under a name of their own, as people at a desk do."""
     is_message = observation.kind is Kind.MESSAGE
     return is_message and is_reply(observation) and observation.actor.casefold() not in AGENTS
-
-
-def _is_owner(observation: Observation, scope: Scope) -> bool:
-    """Tell whether the one whose memory it is said something, under whatever name."""
-    role, name = str(observation.extras.get("role", "")), fold(observation.actor)
-    return fold(role) in USERS or speaker_of(name) == OWNER or name == fold(scope.user_id)

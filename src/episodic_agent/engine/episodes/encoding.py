@@ -18,6 +18,7 @@ from uuid import UUID
 from episodic_agent.core.chains.metadata import NOTHING
 from episodic_agent.core.echo import all_own_words
 from episodic_agent.core.episodes import EpisodeText, encode_extractive, encode_steps
+from episodic_agent.core.episodes.letters import without_frames
 from episodic_agent.core.language import term_counts
 from episodic_agent.core.language.windows import beginning, windows
 from episodic_agent.core.prompts import episode as question
@@ -180,7 +181,7 @@ class Encoder:
     def _work(self, tx: Transaction, job: Job | None, episode: Episode) -> _EncodingWork:
         """Read what an episode's words are made of."""
         stored = tx.observations.read(episode.thread_id, episode.first_seq, episode.last_seq)
-        cover = all_own_words(newest_versions(tx, stored))
+        cover = without_frames(all_own_words(newest_versions(tx, stored)))
         spoken = any(one.kind is not Kind.STEP for one in cover)
         words = RECALLED if spoken else self._words(tx, episode, cover)
         ref = ref_of(tx.threads.number(episode.thread_id), episode.first_seq)

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from episodic_agent.core.episodes.letters import without_frames
 from episodic_agent.core.identity import episode_id
 from episodic_agent.core.strength.decay import retrievability
 from episodic_agent.engine.arguments import counted, listed
@@ -240,7 +241,7 @@ def worded_open(
 
 def words_of_open(inside: Sequence[Observation]) -> "wording.EpisodeText":
     """Return title and summary of what is not closed yet, by how it began and what came last."""
-    own = echo.all_own_words(inside)
+    own = without_frames(echo.all_own_words(inside))
     read = own if len(own) <= 2 * _ENDS_READ else [*own[:_ENDS_READ], *own[-_ENDS_READ:]]
     return _words_of(_Beginning(read))
 

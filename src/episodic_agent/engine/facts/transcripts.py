@@ -8,6 +8,7 @@ from uuid import UUID
 
 from episodic_agent.core.echo import silenced
 from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES
+from episodic_agent.core.episodes.letters import without_frames
 from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.facts.changing import PLACES
 from episodic_agent.core.facts.quoting import in_doubt
@@ -93,7 +94,7 @@ def _spoken_before(tx: Transaction, thread: UUID, seq: int) -> Sequence[Observat
     first, last = max(0, seq - LOOKED_BACK), seq - 1
     if last < first or tx.upkeep.touched([MarkKind.SUPPRESSED], [span_of(tx, thread, first, last)]):
         return ()
-    spoken = silenced(newest_versions(tx, tx.observations.read(thread, first, last)))
+    spoken = without_frames(silenced(newest_versions(tx, tx.observations.read(thread, first, last))))
     return [one for one in spoken if one.kind is not Kind.TOOL]
 
 
@@ -109,7 +110,8 @@ def _read(
     tx: Transaction, thread: UUID, first: int, last: int
 ) -> tuple[Observation | None, Sequence[Observation]]:
     """Return what came just before these places, where that is no tool's, and what was said there."""
-    spoken = silenced(newest_versions(tx, tx.observations.read(thread, max(0, first - 1), last)))
+    stored = tx.observations.read(thread, max(0, first - 1), last)
+    spoken = without_frames(silenced(newest_versions(tx, stored)))
     here = [one for one in spoken if one.seq >= first and one.kind is not Kind.TOOL]
     before = next((one for one in spoken if one.seq < first and one.kind is not Kind.TOOL), None)
     return before, here

@@ -14,8 +14,10 @@ from episodic_agent.core.ingest import FIELDS, Item, read_item
 from episodic_agent.engine.files.naming import named
 from episodic_agent.engine.files.opening import MARK, Opened, Unreadable, excerpt, lines, undecodable
 from episodic_agent.engine.files.options import ReadingOptions
+from episodic_agent.engine.files.speakers.unnamed import is_unnamed
 from episodic_agent.engine.files.window import TextWindow, TooLong
 from episodic_agent.errors import InvalidInput
+from episodic_agent.schemas import Kind
 
 MESSAGES: Final = ("messages", "conversations", "conversation", "chats", "turns", "history", "steps", "units")
 _NAMES: Final = (*FIELDS["conversation"], "id", "uuid")
@@ -116,9 +118,13 @@ def is_prompt(value: object) -> bool:
 
 def read_message(record: JsonRecord, reading: ReadingOptions) -> Item | Unreadable:
     """Read one message; what cannot be read is reported with its line."""
+    message = record.value
+    if isinstance(message, Mapping) and message.get(reading.speaker or ""):
+        message = {**message, "name": message[reading.speaker]}
+        reading.notes.named_by_key += 1
     try:
-        return read_item(
-            record.value,
+        item = read_item(
+            message,
             default_actor=reading.default_actor,
             timezone=reading.timezone,
             largest=reading.largest,
@@ -126,6 +132,9 @@ def read_message(record: JsonRecord, reading: ReadingOptions) -> Item | Unreadab
     except InvalidInput as error:
         raw = record.raw or json.dumps(record.value, ensure_ascii=False, default=str)[:400]
         return Unreadable(record.line, str(error), excerpt(raw))
+    if item.kind is Kind.MESSAGE and item.actor == reading.default_actor and is_unnamed(message):
+        reading.note_unnamed(message)
+    return item
 
 
 def _messages_of(value: object) -> list[object] | None:

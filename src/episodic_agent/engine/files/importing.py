@@ -27,6 +27,8 @@ from episodic_agent.engine.files.own import FactLine, Noun, SkillLine, read_head
 from episodic_agent.engine.files.recognising import Placed, Recogniser, session_thread
 from episodic_agent.engine.files.restoring import Restorer
 from episodic_agent.engine.files.sources import SourcePart, open_source
+from episodic_agent.engine.files.speakers.owning import ImportOwner
+from episodic_agent.engine.files.speakers.unnamed import NOBODY
 from episodic_agent.engine.files.surveying import Survey
 from episodic_agent.engine.ingest.appending import Incoming, Ingest, shortened
 from episodic_agent.engine.jobs.kinds import TUNE
@@ -53,6 +55,8 @@ class ImportOptions:
     timezone: tzinfo | None = None
     dates: DateOrder | None = None
     began: Moment | None = None
+    me: tuple[str, ...] = ()
+    speaker: str | None = None
     dry_run: bool = False
     progress: Progress | None = None
 
@@ -75,7 +79,10 @@ class Importer:
         if not bundled:
             check_unpacked(path, limits)  # before anything is stored
         episodes = self._episodes(scope)
-        if not bundled and detect(path, encoding=options.encoding, limits=limits) == Format.OWN:
+        if (
+            not bundled
+            and detect(path, encoding=options.encoding, limits=limits, speaker=options.speaker) == Format.OWN
+        ):
             report = self._own(path, scope, options)
         else:
             report = self._chats(path, scope, options)
@@ -128,12 +135,15 @@ class Importer:
         ]
 
     def _chats(self, path: Path, scope: Scope, options: ImportOptions) -> ImportReport:
-        reading = ReadingOptions(timezone=options.timezone, dates=options.dates, began=options.began)
+        reading = ReadingOptions(
+            timezone=options.timezone, dates=options.dates, began=options.began, speaker=options.speaker
+        )
+        owner = ImportOwner(scope.user_id, options.me)
         survey = Survey(now=self._deps.clock(), lists=options.dry_run)
         unreadable: list[str] = []
         recogniser = Recogniser(self._deps.store, scope, options.source, reading.notes)
         with open_source(path, reading, encoding=options.encoding, limits=self._deps.limits) as parts:
-            items = _surveyed(parts, survey, unreadable, path)
+            items = _surveyed(parts, survey, owner, unreadable, path)
             incoming = _incoming(items, recogniser)
             if options.dry_run:
                 every = itertools.chain(incoming, _late(recogniser))
@@ -167,7 +177,7 @@ class Importer:
             unreadable=unreadable + [f"{path.name}: {why}" for why in taken],
             threads=survey.threads,
             format=survey.names,
-            notes=[*survey.lines(), *reading.notes.lines()],
+            notes=[*survey.lines(), *owner.lines(), *_unnamed(reading, scope), *reading.notes.lines()],
         )
 
     def _count_known(self, scope: Scope, ids: Iterator[UUID]) -> tuple[int, int]:
@@ -256,6 +266,14 @@ def check_export(path: Path, limits: IntakeLimits) -> Counter[str]:
     return held
 
 
+def _unnamed(reading: ReadingOptions, scope: Scope) -> Iterator[str]:
+    """Say of each file whose messages name no speaker whose words they were taken for."""
+    for file, messages in reading.notes.unnamed.items():
+        yield messages.line(file, scope.user_id, asks=reading.speaker != NOBODY)
+    if reading.speaker is not None and reading.speaker != NOBODY and not reading.notes.named_by_key:
+        yield f"no message has the key {visible(reading.speaker)!r}, as --speaker says"
+
+
 def _late(recogniser: Recogniser) -> Iterator[Incoming]:
     """Yield what the import leaves to its end, once all else of it was named."""
     yield from recogniser.late
@@ -267,7 +285,7 @@ def _incoming(items: Iterator[Placed], recogniser: Recogniser) -> Iterator[Incom
 
 
 def _surveyed(
-    parts: Iterator[SourcePart], survey: Survey, unreadable: list[str], path: Path
+    parts: Iterator[SourcePart], survey: Survey, owner: ImportOwner, unreadable: list[str], path: Path
 ) -> Iterator[Placed]:
     """Yield the items with their parts and the names of their threads, and put down what cannot be read."""
     conversations = Conversations()
@@ -287,6 +305,7 @@ def _surveyed(
                 origin, item = conversations.placed(origin, item)
             origin = session_thread(part.format, origin)
             survey.take(part.label, origin, item)
+            item = owner.take(item)
             yield Placed(number, origin, item)
 
 

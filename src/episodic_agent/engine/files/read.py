@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from enum import StrEnum
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Final
 
 from episodic_agent.core.ingest import FIELDS, IntakeLimits, Item
@@ -35,6 +35,7 @@ from episodic_agent.engine.files.opening import (
 )
 from episodic_agent.engine.files.options import ReadingOptions
 from episodic_agent.engine.files.own import FORMAT
+from episodic_agent.engine.files.speakers.unnamed import check_speakers
 from episodic_agent.errors import InvalidInput
 
 ACCEPTED: Final = (
@@ -52,12 +53,7 @@ _OWN_KEYS: Final = frozenset(
      "tool_call_id", "call_id", "arguments", "input", "result", "output", "error", "calls", "parts", "format")
 )  # fmt: skip
 _NEAR: Final = 3  # levels
-_SPEAKING: Final = frozenset((*FIELDS["speaker"], *_OWN_KEYS - {*FIELDS["text"]}, "type"))
-# A key that may name who speaks, though we do not know the key.
-_SPEAKER: Final = re.compile(
-    r"(?:^|_)(?:sender|author|creator|user|speaker|from|nick|participant|member|display)|[a-z](?:Name|User)$"
-)
-_KEYS: Final = 8  # that an error names
+_SPEAKING: Final = frozenset((*FIELDS["speaker"], *_OWN_KEYS - {*FIELDS["text"]}))
 _MOSTLY: Final = 0.05  # of what is no text, in a file that is of no format
 _HTML: Final = re.compile(r"\s*<(?:!doctype html|html)", re.IGNORECASE)
 
@@ -102,20 +98,33 @@ class Recognised:
 
 
 def recognise(
-    path: Path | ArchiveMember, *, encoding: str | None = None, limits: IntakeLimits = NORMAL
+    path: Path | ArchiveMember,
+    *,
+    encoding: str | None = None,
+    limits: IntakeLimits = NORMAL,
+    speaker: str | None = None,
 ) -> Recognised:
-    """Tell what a file is from its beginning; InvalidInput names what is seen and what is accepted."""
+    """Tell what a file is from its beginning; InvalidInput names what is seen and what is accepted.
+
+    `speaker` is the key that says who spoke where none that is known does: nothing is refused then.
+    """
     opened = inspect(path, encoding, limits)
     seen = glimpse(str(path), opened.sample)
     row = foreign(seen)
     if row is not None:
         return Recognised(opened, Format.FOREIGN, row)
-    return Recognised(opened, _format(opened, seen))
+    return Recognised(opened, _format(opened, seen, speaker))
 
 
-def detect(path: Path, *, encoding: str | None = None, limits: IntakeLimits = NORMAL) -> Format:
+def detect(
+    path: Path,
+    *,
+    encoding: str | None = None,
+    limits: IntakeLimits = NORMAL,
+    speaker: str | None = None,
+) -> Format:
     """Tell a file's format from its beginning; raises InvalidInput naming what is accepted."""
-    return recognise(path, encoding=encoding, limits=limits).format
+    return recognise(path, encoding=encoding, limits=limits, speaker=speaker).format
 
 
 def read_file(
@@ -141,7 +150,8 @@ def read_file(
 def read_recognised(recognised: Recognised, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
     """Stream a file whose format is known; raises InvalidInput for an export of this project."""
     opened = recognised.opened
-    reading = replace(reading, encoding=opened.encoding, largest=opened.limits.message)
+    file = PurePath(str(opened.path)).name
+    reading = replace(reading, encoding=opened.encoding, largest=opened.limits.message, file=file)
     if recognised.foreign is not None:
         return named(recognised.foreign.read(opened, reading))
     match recognised.format:
@@ -171,7 +181,7 @@ def _order(opened: Opened, reading: ReadingOptions) -> DateOrder:
     return chosen.order
 
 
-def _format(opened: Opened, seen: Glimpse) -> Format:
+def _format(opened: Opened, seen: Glimpse, speaker: str | None) -> Format:
     text = opened.sample.strip()
     if not text:
         return Format.EMPTY
@@ -183,7 +193,8 @@ def _format(opened: Opened, seen: Glimpse) -> Format:
             raise InvalidInput(
                 f"{opened.path} is {seen.shape}, in no format this can read; accepted: {ACCEPTED}"
             )
-        _check_speakers(opened, seen)
+        if speaker is None:
+            check_speakers(opened.path, _keys_of_objects(seen), _SPEAKING)
         return _of_objects(opened, text) if text.startswith("{") else Format.JSON
     if _HTML.match(text):
         raise InvalidInput(
@@ -209,18 +220,13 @@ def _cells(line: str, separator: str) -> int:
     return len(next(csv.reader([line], delimiter=separator), ()))
 
 
-def _check_speakers(opened: Opened, seen: Glimpse) -> None:
-    """Refuse messages whose speakers stand under an unknown key: all would be the user's words."""
+def _keys_of_objects(seen: Glimpse) -> Iterator[frozenset[str]]:
+    """Yield the keys of each kind of object that stands in a file."""
     for holder in {path.rpartition(".")[0] for path in seen.paths}:
         inside = {path.removeprefix(f"{holder}.") for path in seen.paths if path.startswith(f"{holder}.")}
-        keys = {key for key in (inside if holder else seen.paths) if "." not in key and "[" not in key}
-        named = sorted(key for key in keys if _SPEAKER.search(key))
-        if named and not keys & _SPEAKING and keys & {*FIELDS["text"]}:
-            raise InvalidInput(
-                f"{opened.path} holds messages of which nobody can be told as the speaker (their keys are "
-                f"{', '.join(sorted(keys)[:_KEYS])}); if {named[0]!r} is it, give it as a name: "
-                '{"name": "Ana", "content": "Hi"}'
-            )
+        yield frozenset(
+            key for key in (inside if holder else seen.paths) if "." not in key and "[" not in key
+        )
 
 
 def _of_objects(opened: Opened, text: str) -> Format:

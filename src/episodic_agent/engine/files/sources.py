@@ -12,6 +12,7 @@ from episodic_agent.engine.files.formats import slack
 from episodic_agent.engine.files.opening import Unreadable
 from episodic_agent.engine.files.options import ReadingOptions
 from episodic_agent.engine.files.read import ACCEPTED, Format, read_recognised, recognise
+from episodic_agent.engine.files.speakers.unnamed import UnknownSpeakers
 from episodic_agent.errors import InvalidInput, TooLarge
 
 _NAMED: Final = 3  # files an error names
@@ -36,7 +37,7 @@ def open_source(
     Which formats are there is settled at once; the parts are read as they are walked through.
     """
     if not is_bundle(path):
-        recognised = recognise(path, encoding=encoding, limits=limits)
+        recognised = recognise(path, encoding=encoding, limits=limits, speaker=reading.speaker)
         records = ((path.name, record) for record in read_recognised(recognised, reading))
         yield iter([SourcePart(recognised.name, recognised.label, records)])
         return
@@ -58,7 +59,7 @@ class _Known:
 def _parts(bundle: Bundle, reading: ReadingOptions, encoding: str | None) -> list[SourcePart]:
     root = slack.root_of(bundle)
     rest = [file for file in bundle.files if root is None or not file.name.startswith(root)]
-    files, refused = _recognised(rest, bundle, encoding)
+    files, refused = _recognised(rest, bundle, reading, encoding)
     exported = {known.file.folder for known in files if known.of_account}
     parts = [] if root is None else [_workspace(bundle, root, reading)]
     for known in files:
@@ -79,26 +80,34 @@ def _parts(bundle: Bundle, reading: ReadingOptions, encoding: str | None) -> lis
 def _records(
     file: BundledFile, bundle: Bundle, reading: ReadingOptions, encoding: str | None
 ) -> Iterator[tuple[str, Item | Unreadable]]:
-    recognised = recognise(file.file, encoding=encoding, limits=bundle.limits)
+    recognised = recognise(file.file, encoding=encoding, limits=bundle.limits, speaker=reading.speaker)
     for record in read_recognised(recognised, reading):
         yield file.name, record
 
 
 def _recognised(
-    files: Iterable[BundledFile], bundle: Bundle, encoding: str | None
+    files: Iterable[BundledFile], bundle: Bundle, reading: ReadingOptions, encoding: str | None
 ) -> tuple[list[_Known], list[str]]:
     recognised: list[_Known] = []
     refused: list[str] = []
+    unnamed: list[tuple[BundledFile, str]] = []
     for file in files:
         try:
-            seen = recognise(file.file, encoding=encoding, limits=bundle.limits)
+            seen = recognise(file.file, encoding=encoding, limits=bundle.limits, speaker=reading.speaker)
         except TooLarge:
             raise
+        except UnknownSpeakers as error:
+            refused.append(file.name)
+            unnamed.append((file, str(error).replace(str(file.file), file.name)))
         except InvalidInput:
             refused.append(file.name)
         else:
             of_account = seen.foreign is not None and seen.foreign.of_account
             recognised.append(_Known(file, seen.format, seen.name, seen.label, of_account))
+    exported = {known.file.folder for known in recognised if known.of_account}
+    for file, problem in unnamed:
+        if file.folder not in exported:
+            reading.notes.remarks[f"left out: {problem}"] += 1
     return recognised, refused
 
 

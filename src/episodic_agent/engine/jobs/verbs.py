@@ -1,6 +1,6 @@
 """The rooms of later work: what waits, what was given up, and who does it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, tzinfo
 from functools import partial
 from pathlib import Path
@@ -150,6 +150,8 @@ class JobRoom:
         timezone: "str | tzinfo | None" = None,
         dates: str | None = None,
         began: "str | datetime | None" = None,
+        me: "Iterable[str] | str | None" = None,
+        speaker: str | None = None,
         then: "Callable[[], object] | None" = None,
     ) -> Operation:
         """Import a file as the handle's `import_file` does, in the background; return what to follow it by.
@@ -164,7 +166,8 @@ class JobRoom:
         file = file_path(path)
         if not file.exists():
             raise InvalidInput(f"no such file: {file}")
-        how = {"source": source, "encoding": encoding, "timezone": timezone, "dates": dates, "began": began}
+        how: dict[str, object] = {"source": source, "encoding": encoding, "timezone": timezone}
+        how |= {"dates": dates, "began": began, "me": me, "speaker": speaker}
         importing = partial(self._importing, file, **how)
         return begin_import(self._at, file, importing, then)
 

@@ -13,6 +13,7 @@ from rich.tree import Tree
 from episodic_agent.core.context.retrieved import heading
 from episodic_agent.core.language import plural
 from episodic_agent.core.trace import CALL, FAILED
+from episodic_agent.engine import lived
 from episodic_agent.engine.jobs.kinds import LINK, TUNED
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.faces import wording
@@ -332,6 +333,7 @@ def trace(app: App, turn: str, text: bool, user: str | None, as_json: bool) -> N
     """
     with app.user(user) as memory:
         trace = memory.trace.turn(turn, text=text)
+        trace = trace if as_json else lived.trace_as_lived(memory, trace)
     if as_json:
         print_json(trace)
     else:
@@ -346,13 +348,13 @@ def tree(trace: "TurnTrace") -> Tree:
     for observation in trace.messages:
         root.add(_observation_text(observation))
     for node in trace.work:
-        _hang(root, node, "" if node.at is None else f"{node.at:%Y-%m-%d %H:%M:%S}")
+        _hang(root, node, "" if node.at is None else wording.second(node.at))
     return root
 
 
 def _observation_text(observation: "TracedObservation") -> Text:
     words = "" if observation.text is None else f"  {clipped(observation.text, LONGEST)}"
-    return Text.assemble(f"{observation.actor}  ", (f"{observation.at:%Y-%m-%d %H:%M:%S}", "dim"), words)
+    return Text.assemble(f"{observation.actor}  ", (wording.second(observation.at), "dim"), words)
 
 
 def _hang(above: Tree, node: "TraceNode", began: str = "") -> None:

@@ -1,13 +1,15 @@
 """Commands that look by place: places, visits, route."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 import click
 from rich.table import Table
 
+from episodic_agent.engine import lived
 from episodic_agent.engine.recall.places import ORDERS, VisitCard
+from episodic_agent.faces import wording
 from episodic_agent.faces.cli.app import ID, App, common, moment, out, past, print_json, say, say_more
 
 _MOST: Final = 200  # of a unit; of more a larger one is told
@@ -29,6 +31,7 @@ def places(
     """List places with visits and episodes, and the moves between them."""
     with app.user(user) as memory:
         summary = memory.places.list(thread=thread, since=moment(since), until=moment(until))
+        cards = summary.places if as_json else lived.as_lived(memory, summary.places)
     if as_json:
         print_json(summary)
         return
@@ -36,9 +39,9 @@ def places(
         say("nothing here says where it was; steps and messages with a `location` do")
         return
     table = _table("place", "steps", "visits", "episodes", "first", "last", right=(1, 2, 3))
-    for card in summary.places:
+    for card in cards:
         counts = (str(card.steps), str(card.visits), str(card.episodes))
-        table.add_row(card.label, *counts, _minute(card.first_at), _minute(card.last_at))
+        table.add_row(card.label, *counts, wording.minute(card.first_at), wording.minute(card.last_at))
     out().print(table)
     if summary.moves:
         moves = _table("from", "to", "times", right=(2,))
@@ -78,6 +81,7 @@ def visits(
             limit=limit + 1,
             order=order,
         )
+        cards = cards if as_json else lived.as_lived(memory, cards)
     if as_json:
         print_json({"visits": cards[:limit]})
     elif cards:
@@ -99,6 +103,7 @@ def route(
     """Show the places a thread went through, in order, with the episodes of each visit."""
     with app.user(user) as memory:
         cards = memory.places.route(thread, since=moment(since), until=moment(until))
+        cards = cards if as_json else lived.as_lived(memory, cards)
     if as_json:
         print_json({"visits": cards})
     elif cards:
@@ -116,7 +121,7 @@ def _render(visits: Sequence[VisitCard]) -> None:
         beside = max(lasted, since or lasted)  # one unit in a row: "178 min" beside "3 h" reads as less
         table.add_row(
             visit.place,
-            _minute(visit.start_at),
+            wording.minute(visit.start_at),
             _length_text(lasted, beside),
             str(visit.steps),
             "-" if since is None else _length_text(since, beside),
@@ -131,10 +136,6 @@ def _table(*names: str, right: Sequence[int] = ()) -> Table:
     for number, name in enumerate(names):
         table.add_column(name, no_wrap=True, justify="right" if number in right else "left")
     return table
-
-
-def _minute(at: datetime) -> str:
-    return f"{at:%Y-%m-%d %H:%M}"
 
 
 def _length_text(length: timedelta, beside: timedelta | None = None) -> str:

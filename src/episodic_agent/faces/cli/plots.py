@@ -1,11 +1,13 @@
 """Commands that draw: plot, map and arc."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 from rich.text import Text
 
 from episodic_agent.core.language import plural
+from episodic_agent.engine import lived
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.faces.cli.app import (
     App,
@@ -62,6 +64,8 @@ def plot(
     check_output(output, overwrite=overwrite)
     with app.user(user) as memory:
         traced = memory.boundaries.trace(thread)
+        if not as_json:
+            traced = replace(traced, times=lived.moments_as_lived(memory, traced.times))
     held = len(traced.seqs)
     traced = traced.between(first, held if last is None else last)
     if held and not traced.seqs:

@@ -217,24 +217,25 @@ def retrieve(
 
 def render_recall(recall: Recall, owner: str, *, explain: bool = False) -> None:
     """Print a recall for people; `owner` is the user whose memory answered."""
+    likely = recall.hits if explain else wording.likely_hits(recall.hits)
+    facts = recall.facts if explain else wording.bearing_facts(recall.facts, likely)
     console = out()
-    if recall.abstained and not recall.facts:
+    if recall.abstained and not facts:
         console.print(Text(NOTHING, style="yellow"))
     for note in recall.notes:
         say(note.replace(f"{NOTHING}: ", "why: ", 1) if recall.abstained else note)
-    for matching_hit in recall.facts:
+    for matching_hit in facts:
         fact = matching_hit.fact
         console.print(
             Text(f"• {wording.fact_words(fact.fact, owner)}"),
             Text(f"{fact.category}, since {fact.valid_at:%Y-%m-%d}", style="dim"),
         )
-    if recall.abstained and recall.facts:
+    if recall.abstained and facts:
         console.print(Text(NO_EPISODE, style="yellow"))
     for left in recall.suppressed:
         say(f"left out: {left.hit.heading} ({str(left.hit.episode_id)[:ID]}), {left.reason}")
     if recall.candidates and explain:
         console.print(Text("not good enough:", style="dim"))
-    likely = recall.hits if explain else wording.likely_hits(recall.hits)
     for rank, hit in enumerate(recall.candidates if explain and recall.abstained else likely, 1):
         console.print(Text(f"{rank}. {hit.heading}", style="bold"))
         state = " · open" if hit.state == "open" else ""
@@ -251,6 +252,8 @@ def render_recall(recall: Recall, owner: str, *, explain: bool = False) -> None:
         _render_proofs(hit, recall.query, owner, explain=explain)
     if faint := len(recall.hits) - len(likely):
         say(f"{plural(faint, 'unlikely hit')} left out; --explain shows them")
+    if astray := len(recall.facts) - len(facts):
+        say(f"{plural(astray, 'fact')} of other matters left out; --explain shows them")
 
 
 def _render_proofs(hit: Hit, query: str, owner: str, *, explain: bool) -> None:

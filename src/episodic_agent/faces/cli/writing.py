@@ -121,6 +121,15 @@ def _piped_text() -> str:
     help="What 03/01/2024 means (default: what the dates of the file show).",
 )
 @click.option("--began", metavar="TIME", help="When a meeting began whose captions do not say it.")
+@click.option(
+    "--me",
+    multiple=True,
+    metavar="NAME",
+    help="What the user is called there, a name or address; repeatable.",
+)
+@click.option(
+    "--speaker", metavar="KEY", help="Which key of JSON messages says who spoke (none: all are the user's)."
+)
 @click.option("--dry-run", is_flag=True, help="Show what would come, and store nothing.")
 @common
 def import_(
@@ -131,6 +140,8 @@ def import_(
     timezone: str | None,
     dates: str | None,
     began: str | None,
+    me: tuple[str, ...],
+    speaker: str | None,
     dry_run: bool,
     user: str | None,
     as_json: bool,
@@ -149,6 +160,8 @@ def import_(
         "timezone": timezone,
         "dates": dates,
         "began": began,
+        "me": me,
+        "speaker": speaker,
         "dry_run": dry_run,
     }
     with _opened(app, user, dry_run=dry_run) as memory:

@@ -26,7 +26,7 @@ REMEDIES: Final[Mapping[str, str]] = {
     "tune outcome": f"`POST {USER}/decisions/{{decision}}/outcome` labels any type",
 }
 _USERS: Final = re.compile(r"; known users: .*$")
-_OPTION: Final = re.compile(r"\bpass --(encoding|dates|timezone|source|began)(?: (\w+))?")
+_OPTION: Final = re.compile(r"\bpass --(encoding|dates|timezone|source|began|speaker|me)(?: (\w+))?")
 _SETTING: Final = re.compile(r"\b(raise|lower|set) (?=EPISODIC_)")
 
 

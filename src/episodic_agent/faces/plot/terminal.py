@@ -23,6 +23,7 @@ from episodic_agent.faces.plot.steps import (
     why_began,
 )
 from episodic_agent.faces.plot.words import day, plain, shorten
+from episodic_agent.faces.wording import zone
 
 BARS: Final = " ▁▂▃▄▅▆▇█"
 ROWS: Final = 8
@@ -189,7 +190,7 @@ def _episode(
     number, start, end = place
     at = trace.times[start]
     span = f"{trace.seqs[start]}-{trace.seqs[end - 1]}"
-    when = f"{day(at, year=True)} {at:%H:%M}" if at is not None else ""
+    when = f"{day(at, year=True)} {at:%H:%M}{zone(at)}" if at is not None else ""
     tail = " · ".join(part for part in (span, when, why_began(trace, number - 1, start, reason)) if part)
     room = width - len(f"{number}. ") - cell_len(tail) - 2
     if room < 12:  # a narrow terminal: the title matters more than where and when

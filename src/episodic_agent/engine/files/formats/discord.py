@@ -78,7 +78,8 @@ def _message(
         "id": message.get("id"),
         "reply_to": mapping_of(message.get("reference")).get("messageId"),
     }
-    yield from speak(chat, fields, reading, line, edited=message.get("timestampEdited"))
+    also = (author.get("name"), author.get("id"))
+    yield from speak(chat, fields, reading, line, edited=message.get("timestampEdited"), also=also)
 
 
 def _plain(text: str, message: Mapping[str, object]) -> str:

@@ -1,8 +1,10 @@
 """What the beginning of a file shows: the keys of its JSON, which may break off anywhere."""
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -69,7 +71,7 @@ def _scan(text: str, paths: set[str], words: dict[str, set[str]]) -> None:
         holder, inside = holders[-1] if holders else ("", "")
         names = holder == "{" and key is None and text[at:].lstrip()[:1] == ":"
         if string is not None and names:
-            key = string
+            key = _unescaped(string)
             if len(holders) <= _DEEPEST:
                 paths.add(_join(inside, key))
         elif string is not None:
@@ -86,6 +88,13 @@ def _scan(text: str, paths: set[str], words: dict[str, set[str]]) -> None:
                 holders.pop()
         elif sign == ",":
             key = None
+
+
+def _unescaped(key: str) -> str:
+    """Return a key as it is meant: programs write other letters than English ones as escapes."""
+    with suppress(ValueError):
+        return str(json.loads(f'"{key}"'))
+    return key
 
 
 def _join(path: str, key: str) -> str:

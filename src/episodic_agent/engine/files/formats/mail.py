@@ -19,11 +19,12 @@ from email.parser import BytesParser
 from email.utils import format_datetime, parseaddr, parsedate_to_datetime
 from typing import BinaryIO, Final
 
+from episodic_agent.core.episodes.letters import FOOT
 from episodic_agent.core.ingest import Item
 from episodic_agent.engine.files.formats.glimpse import Glimpse
 from episodic_agent.engine.files.formats.speaking import Chat, joined, note, speak, without_marks
 from episodic_agent.engine.files.opening import DAMAGED, Opened, Unreadable, binary, excerpt
-from episodic_agent.engine.files.options import ReadingOptions
+from episodic_agent.engine.files.options import ReadingNotes, ReadingOptions
 
 _HEADERS: Final = frozenset(
     ("from", "to", "date", "subject", "message-id", "received", "return-path", "delivered-to", "mime-version")
@@ -71,6 +72,7 @@ def fits(seen: Glimpse) -> bool:
 def read(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
     """Stream the messages of a file, one of them held at a time."""
     line = 1
+    _learn_feet(opened, reading)
     try:
         with binary(opened.path, opened.limits) as stream:
             before: datetime | None = None
@@ -81,6 +83,20 @@ def read(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]
                     before = before if isinstance(record, Unreadable) else record.at
     except DAMAGED as error:
         yield Unreadable(line, f"the file ends in this message: {error}")
+
+
+def _learn_feet(opened: Opened, reading: ReadingOptions) -> None:
+    """Read how the mails of each sender end, so that the first of them is read as the others are."""
+    quiet = replace(reading, notes=ReadingNotes())
+    with suppress(*DAMAGED), binary(opened.path, opened.limits) as stream:
+        for _, content, _ in _messages(stream, ""):
+            message = BytesParser().parsebytes(content)
+            reading.mail_feet.learn(parseaddr(_header(message, "From"))[1], _spoken_words(message, quiet))
+
+
+def _spoken_words(message: Message, reading: ReadingOptions) -> str:
+    forwarded = _FORWARD.match(_header(message, "Subject")) is not None
+    return spoken(_text(message, reading), forwarded=forwarded)
 
 
 def _messages(stream: BinaryIO, delivered: str) -> Iterator[tuple[int, bytes, str]]:
@@ -132,19 +148,21 @@ def _message(
         return
     subject = _header(message, "Subject")
     identity = _first_id(_header(message, "Message-ID"))
-    forwarded = _FORWARD.match(subject) is not None
-    fields = {
+    text = _spoken_words(message, reading)
+    fields: dict[str, object] = {
         "speaker": name or address,
-        "content": joined(spoken(_text(message, reading), forwarded=forwarded), *_attached(message)),
+        "content": joined(text, *_attached(message)),
         "timestamp": (at := _time(message, stamp)),
         "id": identity,
     }
+    if (foot := reading.mail_feet.begin(address, text)) is not None:
+        fields[FOOT] = foot
     root = _root(message, identity, reading)
     chat = Chat(f"mail-{root}" if root else None, _REPLY.sub("", subject, count=1).strip() or None, "email")
     if at is None and before is None:
         yield Unreadable(line, "a mail without a date that can be read, and none before it", excerpt(subject))
         return
-    for record in speak(chat, fields, reading, line):
+    for record in speak(chat, fields, reading, line, also=(address,)):
         if at is None and isinstance(record, Item):
             yield replace(record, at=before)
         else:

@@ -9,7 +9,7 @@ the first answer. Joins, topics, pins and the like (`subtype`) are notices.
 import html
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Final
@@ -57,13 +57,14 @@ def root_of(bundle: Bundle) -> str | None:
 def read(bundle: Bundle, root: str, reading: ReadingOptions) -> Iterator[tuple[str, Item | Unreadable]]:
     """Stream a workspace's messages, channel by channel and day by day, each with the name of its file."""
     files = {file.name.removeprefix(root): file for file in bundle.files if file.name.startswith(root)}
-    people = _people(_listed(bundle, files.get("users.json")))
+    users = list(_listed(bundle, files.get("users.json")))
+    people, accounts = _people(users), _accounts(users)
     channels = {}
     for name in _LISTS:
         for value in _listed(bundle, files.get(name)):
             identity = text_of(value.get("id"))
             channels[text_of(value.get("name")) or identity] = (identity, _title(value, people))
-    folder, place = "", _SlackChannel("", "", people)
+    folder, place = "", _SlackChannel("", "", people, accounts)
     for name in sorted(files, key=lambda name: (name.rpartition("/")[0], name)):
         day = _DAY.fullmatch(name)
         if day is None:
@@ -71,7 +72,7 @@ def read(bundle: Bundle, root: str, reading: ReadingOptions) -> Iterator[tuple[s
         if day[1] != folder:
             folder = day[1]
             identity, title = channels.get(folder, (folder, f"#{folder}"))
-            place = _SlackChannel(identity or folder, title, people)
+            place = _SlackChannel(identity or folder, title, people, accounts)
         for record in documents(inspect(files[name].file, None, bundle.limits)):
             if isinstance(record, Unreadable):
                 yield files[name].name, record
@@ -88,10 +89,12 @@ def fits_day(seen: Glimpse) -> bool:
 def read_day(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
     """Stream a channel's day, named after the folder it lies in; who is who only its messages say."""
     known = [mapping_of(r.value) for r in documents(opened) if not isinstance(r, Unreadable)]
-    users = ({"id": one.get("user"), "profile": one.get("user_profile")} for one in known)
-    people = {i: name for i, name in _people(user for user in users if user["profile"]).items() if i}
+    users = [
+        {"id": one.get("user"), "profile": one["user_profile"]} for one in known if one.get("user_profile")
+    ]
+    people = {i: name for i, name in _people(users).items() if i}
     folder = PurePath(os.path.abspath(str(opened.path))).parent.name
-    place = _SlackChannel(folder, f"#{folder}", people)
+    place = _SlackChannel(folder, f"#{folder}", people, _accounts(users))
     for record in documents(opened):
         if isinstance(record, Unreadable):
             yield record
@@ -101,11 +104,15 @@ def read_day(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreada
 
 @dataclass(frozen=True, slots=True)
 class _SlackChannel:
-    """A channel, the names of those who speak there, and by its time what was said of late."""
+    """A channel, the names of those who speak there, and by its time what was said of late.
+
+    `accounts` are all names of each of them, by the id.
+    """
 
     identity: str
     title: str
     people: Mapping[str, str]
+    accounts: Mapping[str, tuple[str, ...]]
     titles: dict[str, str] = field(default_factory=dict)
 
     def chat_of(self, at: str, thread: str, text: str) -> Chat:
@@ -128,7 +135,7 @@ def _listed(bundle: Bundle, file: BundledFile | None) -> Iterator[Mapping[str, o
     return (mapping_of(record.value) for record in records if not isinstance(record, Unreadable))
 
 
-def _people(users: Iterator[Mapping[str, object]]) -> dict[str, str]:
+def _people(users: Iterable[Mapping[str, object]]) -> dict[str, str]:
     """Return the names by the ids: as shown, else the real name, else the account's."""
     people = {"USLACKBOT": "Slackbot"}
     for user in users:
@@ -138,6 +145,17 @@ def _people(users: Iterator[Mapping[str, object]]) -> dict[str, str]:
         )  # fmt: skip
         people[text_of(user.get("id"))] = next((n.strip() for n in map(text_of, names) if n.strip()), "")
     return {identity: name or identity for identity, name in people.items()}
+
+
+def _accounts(users: Iterable[Mapping[str, object]]) -> dict[str, tuple[str, ...]]:
+    """Return all names of each account by its id: as shown, the real one, the handle, the address."""
+    accounts: dict[str, tuple[str, ...]] = {}
+    for user in users:
+        profile, identity = mapping_of(user.get("profile")), text_of(user.get("id"))
+        keys = ("display_name", "real_name", "name", "email")
+        names = [text_of(place.get(key)) for place in (profile, user) for key in keys]
+        accounts[identity] = (identity, *filter(None, names))
+    return accounts
 
 
 def _title(channel: Mapping[str, object], people: Mapping[str, str]) -> str:
@@ -167,7 +185,8 @@ def _message(
         "id": at or None,
     }
     edited = mapping_of(message.get("edited")).get("ts")
-    yield from speak(place.chat_of(at, thread, text), fields, reading, line, edited=edited)
+    also = place.accounts.get(text_of(message.get("user")), (message.get("user"), message.get("username")))
+    yield from speak(place.chat_of(at, thread, text), fields, reading, line, edited=edited, also=also)
 
 
 def _speaker(message: Mapping[str, object], people: Mapping[str, str]) -> str:

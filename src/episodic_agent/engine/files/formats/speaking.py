@@ -29,11 +29,18 @@ class Chat:
 
 
 def speak(
-    chat: Chat, fields: Mapping[str, object], reading: ReadingOptions, line: int, *, edited: object = None
+    chat: Chat,
+    fields: Mapping[str, object],
+    reading: ReadingOptions,
+    line: int,
+    *,
+    edited: object = None,
+    also: tuple[object, ...] = (),
 ) -> Iterator[Item | Unreadable]:
     """Make one message of a chat an item; `fields` are named as `read_item` has them.
 
-    `edited` is when its words were changed, as the platform writes it; None: never.
+    `edited` is when its words were changed, as the platform writes it; None: never. `also` are other names of
+    who speaks: an address, an account.
 
     A message without words or tools is left out and counted; a broken one is reported with its place.
     """
@@ -57,8 +64,9 @@ def speak(
         )
         yield Unreadable(line, f"{where}{error}", excerpt(str(content)))
         return
+    others = tuple(dict.fromkeys(name for name in also if isinstance(name, str) and name.strip()))
     stamp = "" if edited is None else str(edited)
-    yield replace(item, conversation=chat.name, title=chat.title, edited=stamp)
+    yield replace(item, conversation=chat.name, title=chat.title, edited=stamp, also=others)
 
 
 def talk_title(place: str, text: str) -> str:

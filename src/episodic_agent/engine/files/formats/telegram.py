@@ -82,7 +82,7 @@ def _message(
         "forwarded_from": message.get("forwarded_from"),
     }
     edited = message.get("edited_unixtime") or message.get("edited")
-    yield from speak(chat, fields, reading, line, edited=edited)
+    yield from speak(chat, fields, reading, line, edited=edited, also=(message.get("from_id"),))
 
 
 def _forwarded(message: Mapping[str, object]) -> Iterator[str]:

@@ -90,6 +90,11 @@ _Source = Annotated[
 ]
 _Began = Annotated[str | None, Query(description="When a meeting began whose captions do not say it.")]
 
+_Me = Annotated[
+    list[str] | None, Query(description="What the user is called there: names, addresses, accounts.")
+]
+_Speaker = Annotated[str | None, Query(description="Which key of JSON messages says who spoke.")]
+
 
 def _add_import(router: APIRouter, largest: int) -> None:
     @router.post(
@@ -114,19 +119,20 @@ def _add_import(router: APIRouter, largest: int) -> None:
         timezone: Annotated[str | None, Query(description="Of times without one: Europe/Berlin.")] = None,
         dates: Annotated[str | None, Query(description="The order of numeric dates: dmy, mdy, ymd.")] = None,
         began: _Began = None,
+        me: _Me = None,
+        speaker: _Speaker = None,
         dry_run: Annotated[bool, Query(description="Store nothing, tell what would come.")] = False,
         wait: Annotated[bool, Query(description="Answer when it is done; false: an operation.")] = True,
     ) -> Response:
         """Import a chat file or an export, sent as the body; sending it again adds nothing.
 
         A form with one file does as well (`curl -F file=@chat.txt`); its name is the file's. With
-        `wait=false` this answers as soon as the file arrived, by the operation that imports it, of which
-        `Location` tells the state.
+        `wait=false` this answers once the file is here, by an operation of which `Location` tells the state.
         """
         whose = name_in_path("user", user)
         memory = adding_to(request, user)
-        how: dict[str, Any] = {"source": source, "encoding": encoding, "timezone": timezone}
-        how |= {"dates": dates, "began": began}
+        how: dict[str, Any] = {"source": source, "encoding": encoding, "timezone": timezone, "dates": dates}
+        how |= {"began": began, "me": me, "speaker": speaker}
         if dry_run and not wait:
             raise InvalidInput("a `dry_run` stores nothing that could be followed: leave `wait=false` out")
         with ExitStack() as stack:

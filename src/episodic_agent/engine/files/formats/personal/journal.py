@@ -6,7 +6,7 @@ the place of what it was. Tried on journals written by hand.
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import PurePath
@@ -19,10 +19,13 @@ from episodic_agent.engine.files.formats.glimpse import Glimpse
 from episodic_agent.engine.files.formats.speaking import Chat, joined, speak
 from episodic_agent.engine.files.opening import Opened, Unreadable, excerpt, lines
 from episodic_agent.engine.files.options import ReadingOptions
+from episodic_agent.showing import visible
 
 _HEADING: Final = re.compile(r"#{1,6}\s+(?P<words>\S.*?)[\s#]*")
 _WEEKDAY: Final = re.compile(r"[^\W\d_]{2,12}\.?,?\s+(?=\S)")
 _CLOCK: Final = re.compile(r"\d{1,2}[:.]\d{2}(?!\d)")
+_SPOKEN: Final = re.compile(r"[\s>*_-]*([^\W\d_][\w .'’-]{0,30}[*_]*)\s*:[*_]*\s+\S")
+_SHOWN: Final = 3  # names a remark lists
 _TITLE: Final = 60  # characters that may stand behind the date
 
 
@@ -57,11 +60,32 @@ def read(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]
             entries.append(_Entry(number, *begun))
         elif entries:
             entries[-1].more.append(line)
+    speakers = [name for entry in entries for name in _speakers(entry.more)]
+    if speakers:
+        names = ", ".join(map(visible, [*dict.fromkeys(speakers)][:_SHOWN]))
+        reading.notes.remarks[
+            f"{reading.file}: its lines begin as if several spoke ({names}), yet a journal is all the user's "
+            "own words; give talk as `[2026-10-12 09:00] Name: text` lines"
+        ] += 1
     of_day: Counter[date] = Counter()
     for entry in sorted(entries, key=lambda one: one.day):
         of_day[entry.day] += 1
         nth = of_day[entry.day]
         yield from _message(chat, entry, f"{entry.day}" + (f"/{nth}" if nth > 1 else ""), reading)
+
+
+def _speakers(written: Sequence[str]) -> list[str]:
+    """Return who speaks in an entry, if it is talk: half its lines begin with names, and some come again.
+
+    What a journal asks itself every day ("Mood: good") comes once a day.
+
+    >>> _speakers(["**Tom:** Tea?", "**Eva:** Yes", "- Tom: Now?"]), _speakers(["Mood: good", "Sleep: 7 h"])
+    (['Tom', 'Eva'], [])
+    """
+    plain = [line for line in written if line.strip()]
+    names = Counter(match[1].strip(" *_") for match in map(_SPOKEN.match, plain) if match)
+    is_talk = len(names) > 1 and 2 * names.total() >= len(plain) and names.total() > len(names)
+    return list(names) if is_talk else []
 
 
 def _message(

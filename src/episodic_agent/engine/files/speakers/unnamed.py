@@ -1,0 +1,118 @@
+"""Messages in which no known key says who spoke: refused where one plainly says it, else said so.
+
+Nobody named, they count as the user's own words, facts and all. A key whose name means a speaker in one of
+many languages is never passed over; another one may still say who spoke, and is named where it looks so.
+"""
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from episodic_agent.core.ingest import FIELDS
+from episodic_agent.core.language import fold, plural
+from episodic_agent.data import listed_words
+from episodic_agent.errors import InvalidInput
+from episodic_agent.showing import visible
+
+_LONGEST: Final = 40  # characters of a name
+_WORDS: Final = 4
+_MOST: Final = 12  # speakers whose names a list repeats
+_SHOWN: Final = 3  # of them a line names
+_EVERY: Final = 0.8  # of the messages that have the key
+_KNOWN: Final = frozenset(("role", *(key for field in FIELDS.values() for key in field)))
+_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+# A key that may name who speaks, though we do not know the key.
+_SPEAKER: Final = re.compile(
+    r"(?:^|_)(?:sender|author|creator|user|speaker|from|nick|participant|member|display)|[a-z](?:Name|User)$"
+)
+
+
+NOBODY: Final = "none"  # as a key of who spoke: all are the user's own words
+
+
+class UnknownSpeakers(InvalidInput):
+    """Messages whose speakers stand under a key that is not known."""
+
+
+def names_a_speaker(key: str) -> bool:
+    """Tell whether a key that is not known is called as one that says who spoke.
+
+    >>> [names_a_speaker(key) for key in ("autor", "Absender", "senderName", "von", "отправитель", "mood")]
+    [True, True, True, True, True, False]
+    """
+    if key in _KNOWN:
+        return False
+    words = [fold(part) for part in re.split(r"[\W_]+", _CAMEL.sub("_", key)) if part]
+    called = fold(key) in listed_words("language/speakers.whole")
+    called |= not listed_words("language/speakers.parts").isdisjoint(words)
+    return called or bool(_SPEAKER.search(key))
+
+
+@dataclass(slots=True)
+class UnnamedMessages:
+    """The messages of one file in which nobody is named, and the short values that their keys repeat."""
+
+    count: int = 0
+    values: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def take(self, message: object) -> None:
+        """Count a message."""
+        self.count += 1
+        for key, value in message.items() if isinstance(message, Mapping) else ():
+            if isinstance(value, str) and key not in _KNOWN and len(self.values.get(key, ())) <= _MOST:
+                self.values.setdefault(key, Counter())[value.strip()] += 1
+
+    def line(self, file: str, user: str, *, asks: bool = True) -> str:
+        """Say in one line whose words they were taken for, and, if it `asks`, how to say otherwise.
+
+        >>> from textwrap import fill
+        >>> unnamed = UnnamedMessages()
+        >>> for name in ("Tom", "Eva", "Tom"):
+        ...     unnamed.take({"wessen": name, "text": "Hi"})
+        >>> print(fill(unnamed.line("chat.json", "ana"), 100))
+        chat.json: 3 messages name no speaker, taken for ana's own words; if 'wessen' (Tom, Eva) says who
+        spoke, forget that thread and pass --speaker wessen
+        """
+        whose = f"{visible(file)}: {plural(self.count, 'message')} name no speaker, taken for "
+        whose += f"{visible(user)}'s own words"
+        if not asks:
+            return whose
+        key = next((key for key, values in self.values.items() if self._may_name(values)), None)
+        if key is None:
+            return f"{whose}; --speaker KEY says which key names one"
+        names = ", ".join(visible(name) for name, _ in self.values[key].most_common(_SHOWN))
+        remedy = f"forget that thread and pass --speaker {shlex.quote(visible(key))}"
+        return f"{whose}; if {visible(key)!r} ({names}) says who spoke, {remedy}"
+
+    def _may_name(self, values: Counter[str]) -> bool:
+        """Tell names from other values: nearly every message has one, short, and some come again."""
+        repeated = len(values) < values.total() or self.count == 1
+        short = all(0 < len(value) <= _LONGEST and len(value.split()) <= _WORDS for value in values)
+        return short and repeated and len(values) <= _MOST and values.total() >= _EVERY * self.count
+
+
+def is_unnamed(message: object) -> bool:
+    """Tell a message in which no known key says who spoke."""
+    if not isinstance(message, Mapping):
+        return True
+    inner = message.get("message")
+    fields = [message, inner] if isinstance(inner, Mapping) else [message]
+    return not any(one.get(key) for one in fields for key in ("role", *FIELDS["speaker"]))
+
+
+def check_speakers(path: object, holders: Iterable[frozenset[str]], speaking: frozenset[str]) -> None:
+    """Refuse messages whose speakers stand under an unknown key: all would be the user's words.
+
+    `holders` are the keys of each kind of object of a file, `speaking` those that say who speaks.
+    """
+    for keys in holders:
+        named = sorted(filter(names_a_speaker, keys))
+        if named and not keys & speaking and keys & {*FIELDS["text"]}:
+            raise UnknownSpeakers(
+                f"{path} holds messages of which nobody can be told as the speaker (their keys are "
+                f"{', '.join(sorted(keys)[:8])}); if {named[0]!r} is it, pass --speaker {named[0]}; "
+                f"if all are the user's own words, pass --speaker {NOBODY}"
+            )
