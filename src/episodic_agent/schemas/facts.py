@@ -25,10 +25,11 @@ class Category(StrEnum):
 
 
 class TalkLine(NamedTuple):
-    """A message of a sitting: which observation, and its words."""
+    """A message of a sitting: which observation, its words, and whether who speaks now said it."""
 
     observation_id: UUID
     text: str
+    own: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,13 @@ What is said again, or put in the place of something, belongs to the same *matte
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from episodic_agent.core.episodes.stop_words import light
+from episodic_agent.core.facts.amending import BEHIND, Amendment, amendment, may_amend
 from episodic_agent.core.facts.changing import (
     CHANGED,
     LONGEST_TALK,
@@ -32,6 +34,7 @@ from episodic_agent.core.facts.speakers import speaker_of
 from episodic_agent.core.facts.stating import (
     EVEN,
     SURE_WISH,
+    WISH,
     Judgement,
     has_cue,
     is_person,
@@ -40,6 +43,7 @@ from episodic_agent.core.facts.stating import (
     wish,
 )
 from episodic_agent.core.language import fold, sentences, tokens
+from episodic_agent.core.language.stopwords import stop_words
 from episodic_agent.schemas import Vector
 from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvidence, Statement, TalkLine
 
@@ -53,6 +57,7 @@ WORTH_A_DOUBT: Final = 0.25  # and from which one about what a person must not e
 DENIED: Final = 0.1  # below which words change nothing in their talk, whatever they would by themselves
 SURELY_CHANGED: Final = 0.8  # from which words end in their conversation even a standing wish
 SURELY_TAKEN_BACK: Final = 0.8  # from which a standing wish is ended,
+REVISED: Final = 0.5  # from which it is by a wish about the same,
 LIKE_A_WISH: Final = 0.15  # and by what is no less likely one itself: news of the same names are not
 WORTH_A_VECTOR: Final = 0.1  # by words alone: what lies below no vector lifts to a fact
 WISH_WORTH_A_VECTOR: Final = 0.2  # nor to a standing wish
@@ -71,6 +76,7 @@ _HARMED_BY: Final = (
     "過敏",
 )
 _SPACES: Final = re.compile(r"\s+")
+_JOINED: Final = re.compile(r"\s(?:and|und|y|et|e|en|и|i|ve)\s")  # or behind a word that joins
 _PARTS: Final = re.compile(r"[,;.!?、，。；]\s*\w")  # something goes on behind a mark
 Meaning = Callable[[Sequence[str]], "Sequence[Vector] | None"]
 
@@ -88,13 +94,15 @@ class Quotation:
     """Words that state something that lasts, as a fact of their own, with their vector, [d] or None.
 
     `talk` is what was said before them in their sitting, the last of it last, `talk_vectors` the vectors of
-    that, as far as there are any.
+    that, as far as there are any. What `lasts` no longer than it takes to say is a fact only where it puts
+    right something known.
     """
 
     candidate: FactCandidate
     vector: Vector | None = None
     talk: tuple[TalkLine, ...] = ()
     talk_vectors: tuple[Vector, ...] = ()
+    lasts: bool = True
 
     @property
     def rests_on(self) -> frozenset[UUID]:
@@ -132,7 +140,7 @@ def meant_words(fact: Fact | FactCandidate) -> str:
 def may_teach(statement: Statement) -> bool:
     """Tell whether it is worth looking for what lasts in a statement, by who says it and its words alone."""
     return is_person(statement.actor) and any(
-        _worth_a_vector(statement.text[start:end])
+        _worth_a_vector(statement.text[start:end]) or may_amend(statement.text[start:end])
         for start, end in parts_of(statement.text, statement.language)
     )
 
@@ -176,20 +184,25 @@ def quotations(statements: Sequence[Statement], meaning: Meaning | None = None) 
                 worth = _worth_a_vector(words, before)
             else:
                 worth = _believed(words, before, share=_share(statement, words)).likelihood >= _least(words)
+            worth = worth or (bool(statement.talk) and may_amend(words))
             likely += [(statement, start, end)] if worth else []
             before = ""
+    spoken = _judged_statements(likely, meaning)
+    lasting = list(_by_sentences(spoken, meaning))
+    places = {(one.statement.observation_id, one.end) for one in lasting}
+    others = (one for one in spoken if (one.statement.observation_id, one.end) not in places)
+    amending = [one for one in others if one.statement.talk and may_amend(one.words)]
     result = []
-    for statement, start, end, judgement, vector in _by_sentences(
-        _judged_statements(likely, meaning), meaning
-    ):
-        words = statement.text[start:end]
+    for place, piece in enumerate((*lasting, *amending)):
         # a wish how to answer points to nothing: "And stop that" goes on in form alone
-        points = judgement.wish < SURE_WISH and points_back(words)
-        lead = _lead(statement, start) if points else None
-        if points and lead is None and says_nothing(words):
+        points = piece.judgement.wish < SURE_WISH and points_back(piece.words)
+        lead = _lead(piece.statement, piece.start) if points else None
+        nothing = points and lead is None and says_nothing(piece.words)
+        if nothing and not (piece.statement.talk and may_amend(piece.words)):
             continue
-        candidate = _candidate(statement, start, end, judgement, lead)
-        result.append(Quotation(candidate, vector, statement.talk))
+        candidate = _candidate(piece.statement, piece.start, piece.end, piece.judgement, lead)
+        lasts = place < len(lasting) and not nothing
+        result.append(Quotation(candidate, piece.vector, piece.statement.talk, lasts=lasts))
     return result
 
 
@@ -203,9 +216,14 @@ class _JudgedWords(NamedTuple):
     vector: Vector | None
 
     @property
+    def words(self) -> str:
+        """Return the words themselves."""
+        return self.statement.text[self.start : self.end]
+
+    @property
     def lasts(self) -> bool:
         """Tell whether the words are believed to state what lasts."""
-        return self.judgement.likelihood >= _least(self.statement.text[self.start : self.end])
+        return self.judgement.likelihood >= _least(self.words)
 
 
 def _judged_statements(
@@ -364,8 +382,55 @@ def in_its_matter(quotation: Quotation, known: Sequence[KnownFact]) -> FactCandi
         and (other.fact.held_at(evidence.said_at) or other.fact.telling[0].said_at > evidence.said_at)
         and all(proof.observation_id != evidence.observation_id for proof in other.fact.telling)
     ]
-    likeliest = _what_it_changes(quotation, others, known)
+    amended = _what_it_amends(quotation, others)
+    if amended is not None:
+        return _amending(quotation, *amended, mine)
+    likeliest = _what_it_changes(quotation, others, known) if quotation.lasts else None
     return candidate if likeliest is None else _after_what_it_ends(candidate, likeliest.attribute, mine)
+
+
+def _what_it_amends(quotation: Quotation, others: Sequence[KnownFact]) -> tuple[Fact, Amendment] | None:
+    """Return the one of `others` that a quotation puts right, and how; None for none.
+
+    Of several that is the one it shares most with, and of these the last that was said.
+    """
+    statement, talk = quotation.candidate.value, quotation.talk
+    if not talk or not may_amend(statement):
+        return None
+    amended = [
+        (how, other.fact)
+        for other in others
+        if other.fact.telling[-1].said_at <= quotation.candidate.evidence.said_at
+        and (how := amendment(statement, talk, other.fact.value, just_said=_just_said(other.fact, talk)))
+    ]
+    if not amended:
+        return None
+    how, fact = max(amended, key=lambda one: (one[0].shared, one[1].telling[-1].said_at, str(one[1].id)))
+    return fact, how
+
+
+def _just_said(fact: Fact, talk: Sequence[TalkLine]) -> bool:
+    """Tell whether a fact was told in the last message, or in the one before with only an answer behind."""
+    last = [line.observation_id for line in talk[-BEHIND:] if line.own]
+    return bool(last) and any(proof.observation_id == last[-1] for proof in fact.telling)
+
+
+def _amending(quotation: Quotation, fact: Fact, how: Amendment, known: Sequence[KnownFact]) -> FactCandidate:
+    """Put a quotation into the place of what it puts right, behind its words where it needs them.
+
+    What was said in the same breath was never so; of what was said long ago nobody knows.
+    """
+    candidate = _after_what_it_ends(quotation.candidate, fact.attribute, known)
+    words = None
+    if not how.stands_alone:
+        words = next((one for one in fact.evidence if one.leads_to is not None), fact.telling[-1])
+    evidence = replace(
+        candidate.evidence,
+        fact=told_as(candidate.subject, candidate.value, words.value if words else ""),
+        corrects=_just_said(fact, quotation.talk),
+    )
+    lead = _led_by(evidence, words) if words else None
+    return replace(candidate, category=fact.category, evidence=evidence, lead=lead)
 
 
 def _what_it_changes(
@@ -391,7 +456,9 @@ def _what_it_changes(
         older, newer = (there, here) if there.at <= here.at else (here, there)
         by_pair = likelihood(older, newer, [*cosines[:place], *cosines[place + 1 :]])
         by_talk = in_talk.get(other.fact.id)
-        if by_pair < threshold(quotation.vector is not None) or (by_talk is not None and by_talk < DENIED):
+        denied = by_talk is not None and by_talk < DENIED
+        likely = by_pair >= threshold(quotation.vector is not None) and not denied
+        if not likely and not _revises(older, newer, by_pair):
             by_pair = 0.0
         sure = max(by_pair, by_talk if by_talk is not None and by_talk >= CHANGED else 0.0)
         surely = by_talk is not None and by_talk >= SURELY_CHANGED
@@ -443,12 +510,33 @@ def _may_take_back(older: JudgedStatement, newer: JudgedStatement, replaces: flo
     """Tell whether words that seem to end others do so, where the others are a standing wish.
 
     Only a wish takes another back, and of one that has several parts perhaps not all: in doubt both are told,
-    the later one last. Only where their conversation leaves no doubt (`SURELY_CHANGED`) this is not asked.
+    the later one last. One that names what the other is about need be less sure. Only where their
+    conversation leaves no doubt (`SURELY_CHANGED`) this is not asked.
     """
     if older.category is not Category.GUIDELINE:
         return True
     surely = replaces >= SURELY_TAKEN_BACK and wish(newer.text) >= LIKE_A_WISH
-    return surely and not _PARTS.search(older.text)
+    return _revises(older, newer, replaces) or (surely and not _PARTS.search(older.text))
+
+
+def _revises(older: JudgedStatement, newer: JudgedStatement, replaces: float) -> bool:
+    """Tell whether a standing wish is about what another one is about and likelier than not takes its place.
+
+    "Fewer questions" leaves no other wish about questions as it was.
+    """
+    if older.category is not Category.GUIDELINE or replaces < REVISED:
+        return False
+    if wish(newer.text, newer.vector) < WISH:
+        return False
+    common = (frozenset(tokens(older.text)) & frozenset(tokens(newer.text))) - _light()
+    return bool(common) and not _PARTS.search(older.text) and not _JOINED.search(fold(older.text))
+
+
+@cache
+def _light() -> frozenset[str]:
+    """Return the terms of words that say nothing of what a wish is about, in any language."""
+    empty = frozenset(word for known in stop_words().values() for word in known)
+    return frozenset(term for word in empty | light() for term in tokens(word))
 
 
 def probability_of_change(older: KnownFact, newer: KnownFact) -> float:
@@ -546,7 +634,7 @@ def _candidate(
 
 
 def _leading(evidence: FactEvidence, lead: Statement, start: int, end: int) -> FactEvidence:
-    return replace(
+    words = replace(
         evidence,
         observation_id=lead.observation_id,
         start=start,
@@ -555,5 +643,18 @@ def _leading(evidence: FactEvidence, lead: Statement, start: int, end: int) -> F
         said_at=lead.at,
         episode_id=lead.episode_id,
         learned_at=lead.learned_at,
+    )
+    return _led_by(evidence, words)
+
+
+def _led_by(evidence: FactEvidence, words: FactEvidence) -> FactEvidence:
+    """Return the place of words as what evidence is told behind."""
+    return replace(
+        words,
+        fact=evidence.fact,
+        valid_at=evidence.valid_at,
+        confidence=evidence.confidence,
+        corrects=evidence.corrects,
+        ended_by=evidence.ended_by,
         leads_to=evidence.observation_id,
     )

@@ -109,9 +109,11 @@ def weighed(tx: Transaction, deps: Deps, spoken: Sequence[Quotation], vectors: V
         if row is not None:
             mine = replace(mine, talk_vectors=_talk_vectors(tx, deps, quotation))
         candidate = in_its_matter(mine, apart.without([*known_facts.near(mine), *fresh], mine))
+        if not quotation.lasts and candidate.attribute == quotation.candidate.attribute:
+            continue  # it puts nothing right
         placed.append(candidate)
         fresh += [KnownFact(fact, mine.vector) for fact in learn((), [candidate], stones).added]
-    known = tx.knowledge.facts(candidates=placed)
+    known = tx.knowledge.facts(candidates=placed) if placed else []
     return Weighed(placed, known, learn([kept.fact for kept in known], placed, stones))
 
 

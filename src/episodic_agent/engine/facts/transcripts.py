@@ -182,7 +182,7 @@ def statements_of(
                     before="" if before is None else before.text,
                     earlier=_one_sitting(mine, observation.at),
                     talk=tuple(
-                        TalkLine(one.id, one.text)
+                        TalkLine(one.id, one.text, one.actor == observation.actor)
                         for one in _of_sitting(talk[: places[observation.id]], observation.at, PLACES)
                     ),
                 )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from episodic_agent.core import recall as ranking
+from episodic_agent.core.facts.amending import may_amend
 from episodic_agent.core.facts.quoting import is_quotation, says_nothing, told_as
 from episodic_agent.core.facts.speakers import OWNER
 from episodic_agent.core.facts.stating import has_cue
@@ -118,16 +119,19 @@ def after_what_holds(tx: Transaction, facts: Sequence[Fact], at: datetime) -> di
     """Return facts by id, without the words before their own where those tell what is over at `at`.
 
     "… added a tablet at bedtime. … And she's allergic to penicillin" would tell of the tablet as known after
-    it was stopped. A fact that says nothing without those words is left out.
+    it was stopped. A fact that says nothing without those words is left out, unless it took their place: "The
+    vet is Dr. Marlow. … No, Dr. Barlow" says what is so.
     """
     leads = {one.observation_id for fact in facts for one in fact.leads}
     resting = tx.knowledge.facts(resting_on=sorted(leads)) if leads else []
-    over = [one for kept in resting if not kept.fact.held_at(at) for one in kept.fact.telling]
+    over = [(one, kept.fact) for kept in resting if not kept.fact.held_at(at) for one in kept.fact.telling]
     shown = {}
     for fact in facts:
-        if not any(_overlap(lead, one) for lead in fact.leads for one in over):
+        ended = [old for lead in fact.leads for one, old in over if _overlap(lead, one)]
+        nothing = bool(ended) and (says_nothing(fact.value) or may_amend(fact.value))
+        if not ended or (nothing and all(old.attribute == fact.attribute for old in ended)):
             shown[fact.id] = fact
-        elif not says_nothing(fact.value):
+        elif not nothing:
             shown[fact.id] = replace(fact, fact=told_as(fact.subject, fact.value))
     return shown
 

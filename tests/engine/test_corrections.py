@@ -1,0 +1,87 @@
+"""A correction behind what it puts right takes its place: one of the two is known, and told."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from builders.chats import Clock
+from builders.minilm import default_model
+
+from episodic_agent import Memory
+from episodic_agent.engine.user import UserMemory
+
+MONDAY = datetime(2026, 3, 2, 20, tzinfo=UTC)
+
+
+def life_of(user: UserMemory, clock: Clock, *spoken: str) -> None:
+    """Say things on days of their own, then in one sitting what follows "--"; ">" opens what the assistant says."""
+    clock.now = MONDAY
+    together = False
+    for text in spoken:
+        if text == "--":
+            together = True
+            clock.now += timedelta(days=7)
+            continue
+        clock.now += timedelta(seconds=30) if together else timedelta(days=1)
+        role = "assistant" if text.startswith(">") else "user"
+        user.add(text.lstrip("> "), role=role, channel="app", timestamp=clock.now)
+        if not together:
+            user.add("Okay.", role="assistant", channel="app", timestamp=clock.now + timedelta(seconds=9))
+    user.flush()
+
+
+@pytest.mark.parametrize(
+    ("spoken", "wrong", "right"),
+    [
+        (
+            ("My mother lives in Cardiff.", "--", "my knee operation is on the 14th of April", "> Noted.",
+             "sorry, I meant the 16th"),
+            "my knee operation is on the 14th of April",
+            'The user: "my knee operation is on the 14th of April … sorry, I meant the 16th"',
+        ),
+        (
+            ("Meine Mutter wohnt in Passau.", "Die Ausstellung ist im Rathaus.", "--", "ich muss noch rahmen",
+             "> Für die Ausstellung im Rathaus?", "nein, die Ausstellung ist in der Stadthalle"),
+            "Die Ausstellung ist im Rathaus.",
+            'The user: "nein, die Ausstellung ist in der Stadthalle"',
+        ),
+        (
+            ("Mi madre vive en Murcia.", "Mi hija estudia en Sevilla.", "--", "mi hija viene el finde",
+             "> ¿Desde Sevilla?", "no, no en Sevilla, en Granada"),
+            "Mi hija estudia en Sevilla.",
+            'The user: "Mi hija estudia en Sevilla. … no, no en Sevilla, en Granada"',
+        ),
+    ],
+)  # fmt: skip
+def test_a_correction_takes_the_place_of_what_it_puts_right(
+    tmp_path: Path, clock: Clock, spoken: tuple[str, ...], wrong: str, right: str
+) -> None:
+    with Memory.open(tmp_path / "m.db", embedder=default_model(), clock=clock) as memory:
+        user = memory.user("mei")
+        life_of(user, clock, *spoken)
+        known = {card.fact.value: card.fact.fact for card in user.facts.list()}
+        assert wrong not in known
+        assert right in known.values()
+        assert spoken[0] in known  # and nothing else is over
+
+
+def test_what_was_put_right_in_one_breath_was_never_so(tmp_path: Path, clock: Clock) -> None:
+    with Memory.open(tmp_path / "m.db", embedder=default_model(), clock=clock) as memory:
+        user = memory.user("mei")
+        life_of(user, clock, "--", "Unser Tierarzt heißt Dr. Moll.", "> Gut.", "Nein, Dr. Noll heißt er.")
+        said = {card.fact.value: card.fact for card in user.facts.list(history=True)}
+        wrong, right = said["Unser Tierarzt heißt Dr. Moll."], said["Nein, Dr. Noll heißt er."]
+        assert wrong.valid_at == wrong.invalid_at
+        assert right.valid_at == wrong.valid_at
+        assert wrong.superseded_by == right.id
+
+
+def test_a_no_that_puts_nothing_right_is_no_fact_for_its_form_and_ends_nothing(
+    tmp_path: Path, clock: Clock
+) -> None:
+    with Memory.open(tmp_path / "m.db", embedder=default_model(), clock=clock) as memory:
+        user = memory.user("mei")
+        spoken = ("My physio is called Dana.", "--", "back hurts again", "> Will you call Dana?",
+                  "no, I'll wait until Friday")  # fmt: skip
+        life_of(user, clock, *spoken)
+        assert [card.fact.value for card in user.facts.list()] == ["My physio is called Dana."]
