@@ -27,6 +27,7 @@ CHOOSING: Final = "recall/commitments_chosen.npz"
 ASKED: Final = 0.45  # from which a question asks for commitments
 LONGEST: Final = 400  # characters of such a question
 _PARTS: Final = 12  # of a long message that are judged, its last
+_BY_NAME: Final = 0.7  # what surely taking something on tells where only its speaker is asked for
 _FAR: Final = 4.0  # log-odds beyond which a judge is not believed
 
 
@@ -121,6 +122,15 @@ def answering(asked: AskedPeople, some: Sequence[Undertaking]) -> NDArray[np.flo
     weights, base = _chosen()
     result: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-(features(asked, some) @ weights + base)))
     return result
+
+
+def by_name_alone(asked: AskedPeople, some: Iterable[Undertaking]) -> float:
+    """Return how likely a message is what a question asks for that names nothing but whose it is; in [0, 1].
+
+    "What did Jonas promise?" has no word of what he took on: nothing but that he did, and he alone, answers.
+    """
+    by_them = (one.likelihood for one in some if fold(one.actor) in asked.whose)
+    return _BY_NAME * max(by_them, default=0.0)
 
 
 def features(asked: AskedPeople, some: Sequence[Undertaking]) -> NDArray[np.float64]:

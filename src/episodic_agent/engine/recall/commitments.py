@@ -25,6 +25,7 @@ from episodic_agent.core.recall.commitments import (
     Undertaking,
     answering,
     asks_for_commitments,
+    by_name_alone,
     people_asked,
     takes_on,
     towards_commitments,
@@ -40,6 +41,7 @@ LIKELY: Final = 0.3  # from which a message may take something on
 LEAST: Final = 0.15  # nothing less likely is the best there is
 NEAR_BEST: Final = 0.4  # share of the best from which a commitment is told beside it
 NEAR: Final = 3  # messages on either side that tell what is spoken of
+BARE: Final = 2  # words of content of a question that says no more than "what did he promise?"
 FEW: Final = 8  # words of a message that says only with the one before it what is meant
 TOGETHER: Final = timedelta(days=2)  # from then on nothing is an answer to what stands before it
 _DAY: Final = 86_400.0
@@ -109,7 +111,19 @@ def commitments_asked(
             shares[report] = max(shares.get(report, 0.0), chosen[ref])
             for part in (ref, ref - 1) if ref in answers else (ref,):
                 shares[part] *= 1.0 - sure * _LESS
-    return Commitments(dict(sorted(shares.items())), float(likely.max(initial=0.0)))
+    sure = by_name_alone(people, some.values()) if _is_bare(tx, asked, people) else 0.0
+    return Commitments(dict(sorted(shares.items())), max(sure, float(likely.max(initial=0.0))))
+
+
+def _is_bare(tx: Transaction, asked: CommitmentQuestion, people: AskedPeople) -> bool:
+    """Tell whether a question says nothing of what was taken on: it names people, and that they did."""
+    return len(_terms_of_question(tx, asked, people)) <= BARE
+
+
+def _terms_of_question(tx: Transaction, asked: CommitmentQuestion, people: AskedPeople) -> list[str]:
+    named = people.whose | people.others
+    names = {term for actor in tx.observations.actors() if fold(actor) in named for term in tokens(actor)}
+    return [term for term in content_terms(asked.text, asked.language) if term not in names]
 
 
 def read_undertakings(
@@ -118,10 +132,8 @@ def read_undertakings(
     """Return whose commitments a question asks for, and the messages that may tell of them, rising."""
     actors = tx.observations.actors()
     people = people_asked(asked.text, actors, tx.scope.user_id)
-    named = people.whose | people.others
-    names = {term for actor in actors if fold(actor) in named for term in tokens(actor)}
     terms = content_terms(asked.text, asked.language)
-    legs = _CommitmentLegs(tx, asked, [term for term in terms if term not in names])
+    legs = _CommitmentLegs(tx, asked, _terms_of_question(tx, asked, people))
     likely = _likely(tx, asked, _stored(tx, visibility.shown(legs.candidates()), now))
     around = np.unique([ref + n for ref in likely for n in range(-NEAR, NEAR + 1)]).astype(np.int64)
     stored = _stored(tx, visibility.shown(around), now)
