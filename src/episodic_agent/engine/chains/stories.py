@@ -12,6 +12,7 @@ from episodic_agent.core.chains.metadata import Metadata, read_metadata
 from episodic_agent.core.chains.outcomes import UNKNOWN
 from episodic_agent.core.language.windows import windows
 from episodic_agent.engine.jobs.kinds import CHAIN
+from episodic_agent.engine.lived import lived_in
 from episodic_agent.engine.recall.elsewhere import Elsewhere
 from episodic_agent.engine.threads.session_records import declared
 from episodic_agent.engine.visibility.hidden import Visibility
@@ -81,8 +82,9 @@ def ending_of(tx: Transaction, visibility: Visibility, last: Episode, others: El
         return ""
     if further:
         return f"The story goes on after this; `episodic arc {episode.id}` shows all of it."
+    end = lived_in(tx, last.thread_id, last.end_at)
     if episode.state is EpisodeState.OPEN:
-        return f"Last on {last.end_at:%Y-%m-%d}; it is still open."
+        return f"Last on {end:%Y-%m-%d}; it is still open."
     shown = visibility.worded(last)
     outcome = (
         without_guesses(tx, last, read_metadata(shown.metadata))
@@ -90,7 +92,7 @@ def ending_of(tx: Transaction, visibility: Visibility, last: Episode, others: El
         else declared(tx, last)
     ).outcome
     how = "nobody said how it came out" if outcome == UNKNOWN else f"outcome {outcome}"
-    return f"It ended on {last.end_at:%Y-%m-%d}: {how}."
+    return f"It ended on {end:%Y-%m-%d}: {how}."
 
 
 def without_guesses(tx: Transaction, episode: Episode, metadata: Metadata) -> Metadata:

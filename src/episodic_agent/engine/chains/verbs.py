@@ -32,6 +32,7 @@ from episodic_agent.engine.chains.job import chain_decisions
 from episodic_agent.engine.chains.sequences import EpisodeSequence, replay_of, sequence_of, story_of
 from episodic_agent.engine.filters import Filter, Narrowed, narrowed
 from episodic_agent.engine.jobs.kinds import CHAIN
+from episodic_agent.engine.lived import as_lived
 from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.sections.bounds import with_end
 from episodic_agent.engine.trace.acts import acts
@@ -182,6 +183,7 @@ class ChainRoom(RoomOf):
         Where the limit leaves episodes out, the newest of them is told in place of the one least relevant.
         """
         sequence = story_of(self.sequence, topic, limit, order=order, policy=policy, filter=filter, **narrow)
+        sequence[:] = as_lived(self, sequence)  # the day on which it was said is told
         return replay_of(topic, sequence, policy=policy)
 
 
