@@ -157,7 +157,8 @@ class ChainRoom(RoomOf):
         """Return the closed episodes of a topic, earliest first: the `limit` most relevant, or the newest.
 
         The sessions that go on from theirs are told too, each by its last episode, the end of a chain before
-        anything else; `left_out` says how many there are more than the limit.
+        anything else (from a long entry of several matters only those that bear on the topic); `left_out`
+        says how many there are more than the limit.
 
         Only what is over `min_relevance` (a calibrated probability, strict) counts. `order` is `relevant` or
         `recent`; an empty topic takes the newest whatever they are about. A filter's `since <= start < until`
