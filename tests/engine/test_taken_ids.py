@@ -42,6 +42,19 @@ def test_an_id_with_another_text_is_refused_and_says_what_stands(memory: Memory)
     assert texts(memory) == ["I am moving to Lisbon in May"]
 
 
+def test_what_the_refusal_advises_corrects_a_transcript(memory: Memory) -> None:
+    nora = mine(memory)
+    nora.add("The gate to the allotment opens with 5512.", thread="voice", id="entry-9")
+    corrected = "The gate to the allotment opens with 5521."
+    with pytest.raises(IdTaken, match="give the new text another id, and forget the old one") as refused:
+        nora.add(corrected, thread="voice", id="entry-9")
+    assert "first" not in str(refused.value)  # its id stays taken: what was forgotten is not added again
+    (receipt,) = nora.add(corrected, thread="voice", id="entry-9b")
+    nora.erase(observation="entry-9")
+    assert receipt.added
+    assert texts(memory) == [corrected]
+
+
 def test_a_retry_with_the_same_text_adds_nothing_whatever_else_it_leaves_out(memory: Memory) -> None:
     first = say("the tap drips", 3, "assistant", id="m1", name="Bo")
     (receipt,) = mine(memory).add(first)

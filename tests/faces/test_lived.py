@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 
 from episodic_agent import Memory
 from episodic_agent.faces.http.app import make_app
+from episodic_agent.tools import memory_tools
 
 MESSAGES = [
     ("2026-09-30T00:10:00+02:00", "Ana", "The siphon under the kitchen sink drips again."),
@@ -50,6 +51,24 @@ def test_scripts_get_the_times_in_utc(late: Run) -> None:
     assert late("show", card["episode_id"], "--json").json["episode"]["start_at"] == card["start_at"]
     assert late("search", "siphon", "--json").json["hits"][0]["start_at"] == card["start_at"]
     assert late("sequence", "siphon", "--json").json["episodes"][0]["start_at"] == card["start_at"]
+
+
+def test_python_and_models_are_told_the_day_on_which_it_was_said(tmp_path: Path) -> None:
+    clock = Clock(datetime(2026, 10, 1, 12, tzinfo=UTC))
+    with Memory.open(tmp_path / "python.db", embedder="hashing", clock=clock) as memory:
+        ana = memory.user("ana", new=True)
+        ana.add([{"actor": actor, "content": text, "timestamp": at} for at, actor, text in MESSAGES])
+        ana.flush()
+        answer = ana.search("siphon")
+        assert "2026-09-30 " in str(answer)
+        assert "2026-09-29" not in str(answer) + repr(answer.hits[0])
+        assert "30 00:10" in answer._repr_html_()
+        assert answer.hits[0].start_at.utcoffset() == timedelta(0)
+        assert "[2026-09-30]" in ana.chains.replay("siphon")
+        assert "2026-09-30" in ana.context("what about the siphon?").text
+        tools = memory_tools(ana)
+        assert "[2026-09-30 00:10 +02:00]" in tools.call("search_memory", {"query": "siphon"})
+        assert "[2026-09-30]" in tools.call("replay_topic", {"topic": "siphon"})
 
 
 @pytest.fixture

@@ -6,16 +6,18 @@ on that day, and not on the one before.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from datetime import date, datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from uuid import UUID
 
 from episodic_agent.engine.results import Stats
 from episodic_agent.schemas import Observation, Thread
+from episodic_agent.schemas.observations import by_clock
 
 if TYPE_CHECKING:  # a listing loads none of these for being shown
     from episodic_agent.engine.facts.verbs import FactCard
     from episodic_agent.engine.results import Recall
+    from episodic_agent.engine.scoped import Scoped
     from episodic_agent.engine.trace.turns import TurnTrace
     from episodic_agent.engine.user import UserMemory
     from episodic_agent.protocols import Transaction
@@ -30,6 +32,13 @@ _EVENT_TIMES: Final = (
 Timed = TypeVar("Timed")
 
 
+class _OfUser(Protocol):
+    """A user's memory, or a room of it."""
+
+    @property
+    def _at(self) -> "Scoped": ...
+
+
 def lived_at(observation: Observation) -> datetime:
     """Return when something was said by the clock of who said it, as far as that is known.
 
@@ -41,10 +50,15 @@ def lived_at(observation: Observation) -> datetime:
     >>> lived_at(said).isoformat()
     '2026-09-30T00:10:00+02:00'
     """
-    return _shifted(observation.at, observation.utc_offset)
+    return by_clock(observation.at, observation.utc_offset)
 
 
-def as_lived(memory: "UserMemory", timed: Sequence[Timed]) -> list[Timed]:
+def lived_in(tx: "Transaction", thread: UUID, at: datetime) -> datetime:
+    """Return a time in a thread by the clock of the nearest of its first and last messages."""
+    return by_clock(at, _nearest(_ends(tx, thread), at))
+
+
+def as_lived(memory: _OfUser, timed: Sequence[Timed]) -> list[Timed]:
     """Return what a memory answered with its event times as they were lived.
 
     A time in a thread has the clock of the nearest of its first and last messages, which a listing reads
@@ -62,7 +76,7 @@ def as_lived(memory: "UserMemory", timed: Sequence[Timed]) -> list[Timed]:
                 ends[thread] = _ends(tx, thread)
             near = ends[thread] if thread is not None else ()
             lived = {
-                name: _shifted(at, _nearest(near, at) if near else _offset(tx, at))
+                name: by_clock(at, _nearest(near, at) if near else _offset(tx, at))
                 for name, at in times.items()
             }
             result.append(_with_times(shown, lived))
@@ -76,7 +90,7 @@ def moments_as_lived(memory: "UserMemory", moments: Sequence[datetime | None]) -
         for at in moments:
             if at is not None and at.date() not in offsets:
                 offsets[at.date()] = _offset(tx, at)
-    return [None if at is None else _shifted(at, offsets[at.date()]) for at in moments]
+    return [None if at is None else by_clock(at, offsets[at.date()]) for at in moments]
 
 
 def trace_as_lived(memory: "UserMemory", trace: "TurnTrace") -> "TurnTrace":
@@ -147,7 +161,3 @@ def _offset(tx: "Transaction", at: datetime) -> int | None:
         there = tx.index.between(at - _LATELY, at, limit=1, newest=True).tolist()
     offsets = [message.utc_offset for message in tx.observations.get(there).values()]
     return next((offset for offset in offsets if offset is not None), None)
-
-
-def _shifted(at: datetime, offset: int | None) -> datetime:
-    return at if offset is None else at.astimezone(timezone(timedelta(seconds=offset)))

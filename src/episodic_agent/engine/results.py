@@ -12,6 +12,7 @@ from episodic_agent.core.facts.speakers import as_prompted
 from episodic_agent.core.language import excerpt, plural
 from episodic_agent.schemas import Episode, Kind, Observation
 from episodic_agent.schemas.facts import Fact
+from episodic_agent.schemas.observations import by_clock
 from episodic_agent.showing import as_card, clipped, described, visible
 
 NOTHING: Final = "nothing relevant"  # how an abstention is told, and its note begins
@@ -73,8 +74,17 @@ class Hit:
 
     def __repr__(self) -> str:
         return described(
-            self, self.start_at, self.heading, self.score, *(one.quoted("") for one in self.evidence[:1])
+            self, self.lived_at, self.heading, self.score, *(one.quoted("") for one in self.evidence[:1])
         )
+
+    @property
+    def lived_at(self) -> datetime:
+        """Return when it began by the clock of who said what proves it, as far as that is known.
+
+        `start_at` is the same moment in UTC, of which the day may be the one before.
+        """
+        offsets = (one.observation.utc_offset for one in self.evidence)
+        return by_clock(self.start_at, next((one for one in offsets if one is not None), None))
 
     @property
     def heading(self) -> str:
@@ -168,7 +178,7 @@ class Recall:
         lines = [f"fact: {clipped(_fact_line(found.fact), LONGEST_QUOTE)}" for found in self.facts]
         for hit in self.hits:
             sure = f"confidence {hit.confidence:.0%}"
-            lines.append(f"{sure}: {hit.start_at:%Y-%m-%d} {clipped(hit.heading, LONGEST_QUOTE)}")
+            lines.append(f"{sure}: {hit.lived_at:%Y-%m-%d} {clipped(hit.heading, LONGEST_QUOTE)}")
             lines += [f"   {proof.quoted(self.query)}" for proof in hit.evidence[:1]]
             lines += [f"   decided: {'; '.join(hit.decisions)}"] if hit.decisions else []
         if not self.hits:
@@ -188,7 +198,7 @@ class Recall:
         shown = [
             as_card(
                 hit.heading,
-                f"{hit.start_at:%Y-%m-%d %H:%M}",
+                f"{hit.lived_at:%Y-%m-%d %H:%M}",
                 [one.quoted(self.query) for one in hit.evidence],
             )
             for hit in self.hits

@@ -15,7 +15,7 @@ from episodic_agent.core.context.retrieved import LONGEST_PROOF, heading
 from episodic_agent.core.language import excerpt, plural
 from episodic_agent.core.strength.decay import initial_strength
 from episodic_agent.engine.results import EpisodeCard, Evidence, FactHit, FullEpisode, Hit, Recall
-from episodic_agent.faces.wording import reason
+from episodic_agent.faces.wording import reason, zone
 from episodic_agent.schemas import Kind, Observation, Thread
 
 if TYPE_CHECKING:
@@ -31,12 +31,12 @@ STRENGTH: Final = (  # of a stored episode, as seed 003 records it
 
 
 def minute(at: datetime) -> str:
-    """Return a time as people and models are shown it.
+    """Return a time as people and models are shown it, with its zone where that is not UTC.
 
     >>> minute(datetime(2026, 3, 2, 9, 5, 59))
     '2026-03-02 09:05'
     """
-    return f"{at:%Y-%m-%d %H:%M}"
+    return f"{at:%Y-%m-%d %H:%M}{zone(at)}"
 
 
 # --- JSON for scripts: the contract of `episodic search --json` ------------------------------------------
@@ -122,7 +122,7 @@ def hit_item(hit: Hit, query: str) -> AnswerItem:
     if hit.decisions:
         lines.append(f"  decided: {harmless('; '.join(hit.decisions))}")
     return AnswerItem(
-        "\n".join([f"- [{minute(hit.start_at)}] {title} (episode {hit.episode_id})", *lines]), data
+        "\n".join([f"- [{minute(hit.lived_at)}] {title} (episode {hit.episode_id})", *lines]), data
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from enum import StrEnum
 from typing import Final
 from uuid import UUID
@@ -69,6 +69,15 @@ class Observation:
 
     def __repr__(self) -> str:
         return described(self, self.at, f"{self.actor}: {self.text}")
+
+
+def by_clock(at: datetime, utc_offset: int | None) -> datetime:
+    """Return a moment by a clock so many seconds ahead of UTC; as it is where nobody knows the clock.
+
+    >>> by_clock(datetime(2026, 3, 13, 23, 40, tzinfo=timezone.utc), 3600).isoformat()
+    '2026-03-14T00:40:00+01:00'
+    """
+    return at if utc_offset is None else at.astimezone(timezone(timedelta(seconds=utc_offset)))
 
 
 @dataclass(frozen=True, slots=True)

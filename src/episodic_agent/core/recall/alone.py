@@ -18,6 +18,7 @@ from episodic_agent.core.language.dayparts import without
 from episodic_agent.core.language.pastdays import asked_time, speaks_of_days_over, sums_up
 from episodic_agent.core.language.phrases import unspaced_pattern
 from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
+from episodic_agent.core.language.sentences import sentences
 from episodic_agent.core.language.stopwords import stop_words
 from episodic_agent.data import lines, listed_words, phrase_set, phrases, text, texts
 
@@ -146,6 +147,30 @@ def asks(message: str) -> bool:
     first = _WORD.search(message)
     opening = first is not None and fold(first.group()) in listed_words("recall/alone.asking")
     return opening or any(word in message for word in text("recall/alone.asking_han").split())
+
+
+def only_asks(message: str) -> bool:
+    """Tell whether all that a message does is ask: whoever looks for what it asks wants the answer.
+
+    "We meet at eight, right?" states what it asks.
+
+    >>> only_asks("ok and what was my longest swim so far"), only_asks("I swam a lot. How far was it?")
+    (True, False)
+    """
+    parts = sentences(message)
+    return bool(parts) and all(map(_is_bare_question, parts))
+
+
+def _is_bare_question(sentence: str) -> bool:
+    if script(sentence) in BIGRAM_SCRIPTS:
+        return asks(sentence)
+    words = [fold(match.group()) for match in _WORD.finditer(sentence)]
+    greetings = phrase_set("language/coming.greetings")
+    first = next((word for word in words if word not in greetings), "")
+    if first in listed_words("recall/alone.asking") or first in phrase_set("boundary/speech.wh"):
+        return True
+    marked = any(mark in sentence for mark in QUESTION_MARKS)
+    return marked and first in phrase_set("boundary/speech.aux")
 
 
 def looks_back(message: str) -> bool:

@@ -19,6 +19,7 @@ from episodic_agent.core.chains.sequences import DEFAULT, RECENT, RELEVANT, SEED
 from episodic_agent.core.links.features import cosine
 from episodic_agent.core.threads.channels import project_called
 from episodic_agent.engine.arguments import MOST_EPISODES, counted, worded
+from episodic_agent.engine.chains.bearing import those_that_bear
 from episodic_agent.engine.chains.finding import Finder, Ranked
 from episodic_agent.engine.chains.stories import ending_of, following, text_vectors, without_guesses
 from episodic_agent.engine.deps import Deps
@@ -190,13 +191,15 @@ class Sequences:
             left_out = len(every)
             if wish.topic:
                 names = None if spans is None else {UUID(hex=one.name) for one in spans}
-                further = following(tx, visibility, [known[hit.id] for hit in chosen], names)
-                here = {e.id for e in others.but_theirs(tx, (e for e, _ in further))}
-                further = [(e, is_end) for e, is_end in further if e.id in here]
-                known |= {e.id: e for e, _ in further}
-                new = [_hit(e, relevance) for e, _ in further]
+                shown = [known[hit.id] for hit in chosen]
+                further = following(tx, visibility, shown, names)
+                here = {e.id for e in others.but_theirs(tx, (one.episode for one in further))}
+                further = [one for one in further if one.episode.id in here]
+                further = those_that_bear(tx, query, deps.language, shown, further)
+                known |= {one.episode.id: one.episode for one in further}
+                new = [_hit(one.episode, relevance) for one in further]
                 left_out = len({hit.id for hit in (*every, *new)})
-                ends = [e.id for e, is_end in further if is_end]
+                ends = [one.episode.id for one in further if one.is_end]
                 chosen = with_ends(chosen, new, ends, wish.limit, order=wish.order)
             sequenceds = _sequenced(tx, visibility, [known[hit.id] for hit in chosen], relevance, others)
             ending = ending_of(tx, visibility, known[chosen[-1].id], others) if wish.topic and chosen else ""

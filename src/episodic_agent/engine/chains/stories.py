@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from episodic_agent.core.chains import TreeNode
@@ -12,6 +12,7 @@ from episodic_agent.core.chains.metadata import Metadata, read_metadata
 from episodic_agent.core.chains.outcomes import UNKNOWN
 from episodic_agent.core.language.windows import windows
 from episodic_agent.engine.jobs.kinds import CHAIN
+from episodic_agent.engine.lived import lived_in
 from episodic_agent.engine.recall.elsewhere import Elsewhere
 from episodic_agent.engine.threads.session_records import declared
 from episodic_agent.engine.visibility.hidden import Visibility
@@ -22,21 +23,36 @@ from episodic_agent.schemas import Episode, EpisodeState, Vector
 MOST_SESSIONS: Final = 200  # that are followed: no story told is longer
 
 
+class Further(NamedTuple):
+    """The last episode of a session that goes on from one that is told, the `root`.
+
+    `is_end`: nothing goes on from it, there the story ends.
+    """
+
+    episode: Episode
+    is_end: bool
+    root: UUID
+
+
 def following(
     tx: Transaction,
     visibility: Visibility,
     episodes: Sequence[Episode],
     among: Collection[UUID] | None = None,
-) -> list[tuple[Episode, bool]]:
+) -> list[Further]:
     """Return the last episode of every session that goes on from those of some episodes, earliest first.
 
-    Each with whether nothing goes on from its session: there the story ends. Sessions that the episodes tell
-    of already are left out, and so is what is hidden or not `among` those given.
+    Sessions that the episodes tell of already are left out, and so is what is hidden or not `among` those
+    given.
     """
-    here = {identity for one in episodes if (identity := _session(tx, one)) is not None}
+    here = {identity for one in episodes if (identity := session_around(tx, one)) is not None}
     below = tx.episodes.nodes(sorted(here, key=str), "below")
     nodes = _surely_below(tx, here, sorted(below, key=lambda n: (n.start_at, n.id.bytes))[:MOST_SESSIONS])
     gone_on = {node.parent for node in nodes}
+    roots = {identity: identity for identity in here}  # by session, which of these it goes on from
+    for node in nodes:
+        if node.parent is not None:
+            roots.setdefault(node.id, roots.get(node.parent, node.parent))
     further = [node.id for node in nodes if node.id not in here]
     full_episodes = tx.episodes.get(further)
     events: dict[UUID, list[Episode]] = {one.thread_id: [] for one in full_episodes.values()}
@@ -49,9 +65,9 @@ def following(
             [] if full_episode is None else _inside(tx, full_episode, events.get(full_episode.thread_id, ()))
         )
         if inside and (among is None or inside[-1].id in among):
-            result.append((inside[-1], identity not in gone_on))
-    hidden = visibility.why_all([one for one, _ in result])
-    return [pair for pair in result if pair[0].id not in hidden]
+            result.append(Further(inside[-1], identity not in gone_on, roots[identity]))
+    hidden = visibility.why_all([one.episode for one in result])
+    return [one for one in result if one.episode.id not in hidden]
 
 
 def _surely_below(tx: Transaction, here: Collection[UUID], nodes: Sequence[TreeNode]) -> list[TreeNode]:
@@ -74,15 +90,16 @@ def ending_of(tx: Transaction, visibility: Visibility, last: Episode, others: El
 
     That it goes on elsewhere is not told.
     """
-    identity = _session(tx, last)
+    identity = session_around(tx, last)
     episode = None if identity is None else tx.episodes.get(identity)
     further = episode is not None and _goes_on(tx, episode, last, others)
     if episode is None or (episode.parent_episode_id is None and not further):
         return ""
     if further:
         return f"The story goes on after this; `episodic arc {episode.id}` shows all of it."
+    end = lived_in(tx, last.thread_id, last.end_at)
     if episode.state is EpisodeState.OPEN:
-        return f"Last on {last.end_at:%Y-%m-%d}; it is still open."
+        return f"Last on {end:%Y-%m-%d}; it is still open."
     shown = visibility.worded(last)
     outcome = (
         without_guesses(tx, last, read_metadata(shown.metadata))
@@ -90,7 +107,7 @@ def ending_of(tx: Transaction, visibility: Visibility, last: Episode, others: El
         else declared(tx, last)
     ).outcome
     how = "nobody said how it came out" if outcome == UNKNOWN else f"outcome {outcome}"
-    return f"It ended on {last.end_at:%Y-%m-%d}: {how}."
+    return f"It ended on {end:%Y-%m-%d}: {how}."
 
 
 def without_guesses(tx: Transaction, episode: Episode, metadata: Metadata) -> Metadata:
@@ -138,7 +155,8 @@ def text_vectors(embedder: Embedder | None, episodes: Sequence[Episode]) -> dict
     return dict(zip((one.id for one in worded), rows, strict=True))
 
 
-def _session(tx: Transaction, episode: Episode) -> UUID | None:
+def session_around(tx: Transaction, episode: Episode) -> UUID | None:
+    """Return the session an episode lies in, None where it lies in none."""
     section = tx.threads.section(episode.thread_id, episode.first_seq)
     return None if section is None else section.episode_id
 

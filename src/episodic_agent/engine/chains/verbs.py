@@ -32,6 +32,7 @@ from episodic_agent.engine.chains.job import chain_decisions
 from episodic_agent.engine.chains.sequences import EpisodeSequence, replay_of, sequence_of, story_of
 from episodic_agent.engine.filters import Filter, Narrowed, narrowed
 from episodic_agent.engine.jobs.kinds import CHAIN
+from episodic_agent.engine.lived import as_lived
 from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.sections.bounds import with_end
 from episodic_agent.engine.trace.acts import acts
@@ -156,7 +157,8 @@ class ChainRoom(RoomOf):
         """Return the closed episodes of a topic, earliest first: the `limit` most relevant, or the newest.
 
         The sessions that go on from theirs are told too, each by its last episode, the end of a chain before
-        anything else; `left_out` says how many there are more than the limit.
+        anything else (from a long entry of several matters only those that bear on the topic); `left_out`
+        says how many there are more than the limit.
 
         Only what is over `min_relevance` (a calibrated probability, strict) counts. `order` is `relevant` or
         `recent`; an empty topic takes the newest whatever they are about. A filter's `since <= start < until`
@@ -182,6 +184,7 @@ class ChainRoom(RoomOf):
         Where the limit leaves episodes out, the newest of them is told in place of the one least relevant.
         """
         sequence = story_of(self.sequence, topic, limit, order=order, policy=policy, filter=filter, **narrow)
+        sequence[:] = as_lived(self, sequence)  # the day on which it was said is told
         return replay_of(topic, sequence, policy=policy)
 
 

@@ -355,6 +355,11 @@ def episode(tx: Transaction, identity: UUID) -> Episode:
     episode = tx.episodes.get(current := successor(tx, identity))
     if episode is None and current != identity:
         raise NotFound(f"episode {identity} was replaced; its messages are in the open frame {current} now")
+    if episode is None and open_frame(tx, identity) is not None:
+        raise NotFound(
+            f"episode {identity} is still open; "
+            "`episodes.card` and `episodes.messages` read it, `flush` closes it"
+        )
     if episode is None:
         raise NotFound(f"no episode {identity} in this memory; `episodic episodes` lists the ids")
     return shown(tx, episode) if episode.kind is EpisodeKind.CROSS_THREAD else with_end(tx, episode)

@@ -440,7 +440,7 @@ def _taken(tx: Transaction, chunk: Sequence[Incoming]) -> dict[UUID, str]:
             name = i.item.external_id or str(i.id)
             texts[i.id] = (
                 f"a message with the id {name!r} stands, with another text: {shortened(text)!r}; "
-                f"it stays: give a new text a new id, or forget the old one first"
+                f"it stays: give the new text another id, and forget the old one if it is no longer so"
             )
     return texts
 

@@ -15,11 +15,16 @@ _PAGES: Final = (2, 66, 128, 256)  # observations of a turn, page by page: most 
 
 
 def conclusions(
-    tx: Transaction, requests: Sequence[Observation], shown: Callable[[Refs], Refs]
+    tx: Transaction,
+    requests: Sequence[Observation],
+    shown: Callable[[Refs], Refs],
+    *,
+    tooled_only: bool = True,
 ) -> dict[UUID, Observation]:
     """Return by the ids of requests what was said last in answer, where tools ran before and it is shown.
 
-    In a turn without tools the answer stands beside its request and is found there.
+    In a turn without tools the answer stands beside its request and is found there; who wants it all the
+    same says so.
     """
     ends: dict[UUID, Observation] = {}
     places = {(one.thread_id, one.seq) for one in requests}
@@ -38,7 +43,7 @@ def conclusions(
                 waiting[name] = thread, seq + size, ran
                 continue
             del waiting[name]
-            if not ran:
+            if tooled_only and not ran:
                 ends.pop(name, None)
     answers = {name: one for name, one in ends.items() if name not in waiting and _concludes(one)}
     refs = {name: ref_of(tx.threads.number(one.thread_id), one.seq) for name, one in answers.items()}

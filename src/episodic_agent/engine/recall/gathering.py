@@ -550,6 +550,11 @@ class Gatherer:
         shown = (lambda refs: refs) if self._visibility is None else self._visibility.shown
         return conclusions(self._tx, requests, shown)
 
+    def answers(self, questions: Sequence[Observation]) -> Mapping[UUID, Observation]:
+        """Return what an agent said last in answer to questions, tools or not, as far as it is shown."""
+        shown = (lambda refs: refs) if self._visibility is None else self._visibility.shown
+        return conclusions(self._tx, questions, shown, tooled_only=False)
+
     def proof(self, episode: Episode, count: int) -> list[tuple[Observation, float]]:
         """Return the observations of an episode found by its summary alone that come nearest the query."""
         number = self._tx.threads.number(episode.thread_id)

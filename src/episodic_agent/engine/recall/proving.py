@@ -1,4 +1,4 @@
-"""What proves a hit: the messages that made it one, what was concluded of them, no output of a tool twice."""
+"""What proves a hit: the messages that made it one, the answer before its question, no output twice."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -6,6 +6,7 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core import recall as ranking
+from episodic_agent.core.recall.alone import only_asks
 from episodic_agent.core.threads import opens_turn
 from episodic_agent.engine.recall.facts import DIGITS
 from episodic_agent.engine.recall.gathering import Gathered, Gatherer
@@ -49,7 +50,38 @@ def concluded(
     if until is not None:
         ends = {name: one for name, one in ends.items() if one.at < until}
     seen = {one.observation.id: one for proofs in (*once.values(), *best.values()) for one in proofs}
-    return {row: _with_ends(proofs, ends, seen) for row, proofs in best.items()} if ends else best
+    best = {row: _with_ends(proofs, ends, seen) for row, proofs in best.items()} if ends else best
+    return _answers_first(gatherer, best, until)
+
+
+def _answers_first(
+    gatherer: Gatherer, best: Mapping[int, list[Evidence]], until: datetime | None
+) -> dict[int, list[Evidence]]:
+    """Return what proves hits, before a best message that only asks the answer to it.
+
+    A question is near whoever asks the same again, and proves nothing.
+    """
+    questions = {
+        row: proofs[0].observation
+        for row, proofs in best.items()
+        if proofs and opens_turn(proofs[0].observation) and only_asks(proofs[0].observation.text)
+    }
+    replies = gatherer.answers(list(questions.values())) if questions else {}
+    result = dict(best)
+    for row, question in questions.items():
+        proofs, reply = best[row], replies.get(question.id)
+        if reply is None or (until is not None and reply.at >= until):
+            # between people each message opens a turn: the next one answers where it proves the hit too
+            reply = next((one.observation for one in proofs if _comes_next(one.observation, question)), None)
+        if reply is not None and not only_asks(reply.text):
+            answer = next((one for one in proofs if one.observation.id == reply.id), Evidence(reply, 0.0))
+            others = [one for one in proofs if one.observation.id != reply.id]
+            result[row] = [answer, *others][:PROOFS]
+    return result
+
+
+def _comes_next(observation: Observation, question: Observation) -> bool:
+    return observation.seq == question.seq + 1 and observation.actor != question.actor
 
 
 def _is_output(proof: Evidence) -> bool:

@@ -14,6 +14,7 @@ from episodic_agent.core.context import shown_name
 from episodic_agent.core.echo import marked
 from episodic_agent.core.ingest import read_time
 from episodic_agent.engine.chains.sequences import replay, story_of
+from episodic_agent.engine.lived import as_lived
 from episodic_agent.engine.results import EpisodeCard, Recall
 from episodic_agent.engine.threads.sessions import Session
 from episodic_agent.engine.user import UserMemory
@@ -175,7 +176,7 @@ def _replay(memory: UserMemory, value: Arguments) -> ToolResult:
         where=value.get("where"),
         project=value.get("project"),
     )
-    story = replay(sequence)
+    story = replay(as_lived(memory, sequence))
     listed = {one.id for one in story}
     items = [
         AnswerItem(_lines(value["topic"], one, gap=one.parent not in listed), sequenced_data(data))
