@@ -24,7 +24,7 @@ from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.episodes.repeats import title_beside, unsaid
 from episodic_agent.core.facts.quoting import is_quotation
 from episodic_agent.core.facts.speakers import as_prompted
-from episodic_agent.core.facts.stating import wish
+from episodic_agent.core.facts.stating import WISH, wish
 from episodic_agent.core.identity import episode_id
 from episodic_agent.core.language import tokens
 from episodic_agent.core.links import cues
@@ -523,10 +523,15 @@ def _meant_here(
     Elsewhere such a wish is something that was said, and no more.
     """
     bearing = (fact for fact, score in pairs if score >= _BEARS)
-    wishes = {fact.id: fact for fact in (*standing, *bearing) if fact.category is Category.GUIDELINE}
+    wishes = {fact.id: fact for fact in (*standing, *bearing) if _worded_as_wish(fact)}
     apart = not_meant_here(tx, list(wishes.values()), now)
     rest = [fact for fact in standing if fact.id not in apart]
     return rest, [(fact, score) for fact, score in pairs if fact.id not in apart]
+
+
+def _worded_as_wish(fact: Fact) -> bool:
+    """Tell whether a fact is a wish or, by its words alone, may be one that colleagues ask of each other."""
+    return fact.category is Category.GUIDELINE or (is_quotation(fact) and wish(fact.value) >= WISH)
 
 
 def _wishes(tx: Transaction, deps: Deps, kept_facts: Sequence[StoredFact]) -> frozenset[UUID]:
