@@ -7,7 +7,8 @@ It learns from `tools/facts/wishes_*.tsv` ("+": a standing wish how to answer or
 `wishes_b`, short plain ones, was written after seeing what the others lacked, `wishes_c`, everyday talk and
 wishes taken back, German first, after a household's appointments were taken for wishes, `wishes_d`, wishes
 asked for politely, loosened or kept to a channel, after a companion's were not learned, `wishes_e` orders of
-the moment, after a robot kept one for ever), from the plain
+the moment, after a robot kept one for ever, `wishes_f` wishes revised, `wishes_g` long dictated sentences,
+half of them what others want or what is said to others, after a diary took such for wishes), from the plain
 statements and from the talks; no life teaches it. Printed: precision and recall on
 `tools/facts/held_wishes*.tsv`, which it is never taught, and how many statements of the lives it takes for
 wishes. What it says is a category, so `train_facts.py --only-pairs` comes after.
@@ -34,6 +35,7 @@ from episodic_agent.schemas.facts import Category
 from episodic_agent.wiring import load_settings, make_embedder
 
 OF_STATEMENTS, OF_TALK = 0.5, 0.25  # what plain statements and talk weigh beside written wishes
+TRUST = 2.0  # the inverse of the ridge's strength: 1.0 hides most of what tells whom long sentences address
 MADE_FROM = "tools/facts (wishes, plain statements, talks)"
 
 
@@ -54,7 +56,7 @@ def fit_wishes(
     parts: list[Any] = [matrix([replace(row, before="") for row in rows], names, scales)]
     if meaning:
         parts.append(np.stack([row.vector for row in rows]))
-    model = LogisticRegression(C=1.0, max_iter=1000)
+    model = LogisticRegression(C=TRUST, max_iter=1000)
     model.fit(
         sparse.hstack(parts).tocsr(), [one for _, one, _ in taught], sample_weight=[w for _, _, w in taught]
     )

@@ -436,6 +436,24 @@ def test_facts_stand_in_the_order_of_time_each_once_and_none_that_is_said_here_a
     assert here in conversation
 
 
+@pytest.mark.parametrize(("budget", "count"), [(400, 5), (800, 14)])
+def test_wishes_leave_room_for_what_answers_and_a_few_are_all_told(budget: int, count: int) -> None:
+    def known(text: str, seq: int, worth: float, *, wish: bool = False) -> QuotedText:
+        at = TEN + timedelta(days=seq)
+        return QuotedText(Block.KNOWN, LineKind.FACT, text, PART, None, seq, seq, at, worth, wish=wish)
+
+    # each worth more than any fact, and together more than what is known may take
+    wishes = [
+        known(f"Nora: please never tell me again how to deal with matter number {n}", n, 6.0, wish=True)
+        for n in range(count)
+    ]
+    answer = "Nora: my insurance number is K 442 907 113, the policy lies in the red folder"
+    text = tell("what is my insurance number?", [*wishes, known(answer, 50, 3.4)], max_tokens=budget).text
+    assert answer in text
+    assert sum(wish.text in text for wish in wishes) >= 5
+    assert estimate(text) <= budget
+
+
 @pytest.mark.parametrize("turned", [False, True])
 def test_of_two_facts_of_one_message_the_one_that_tells_both_stands(turned: bool) -> None:
     def line(text: str) -> QuotedText:

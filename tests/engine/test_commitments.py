@@ -100,3 +100,33 @@ def test_stories_that_taught_nothing_are_answered() -> None:
     told = measure(default_model(), "frozen")
     assert told["questions"] > 50
     assert told["open told"] > 0.6  # .44 without, .67 with them
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What did Jonas promise?",
+        "What has Jonas promised to do?",
+        "Was hat Jonas versprochen?",
+        "Qu'est-ce que Jonas a promis ?",
+        "what did we promise?",
+    ],
+)
+def test_a_question_that_names_only_whose_promise_it_is_is_answered(
+    tmp_path: Path, clock: Clock, question: str
+) -> None:
+    with Memory.open(tmp_path / "bare.db", embedder=default_model(), clock=clock) as memory:
+        ole = memory.user("ole", new=True)
+        for who, text in (
+            ("Ole", "Can somebody bring the ladder?"),
+            ("Jonas", "I'll bring the ladder on Saturday."),
+            ("Ole", "great, thanks"),
+            ("Mia", "The gutters are full of leaves again."),
+        ):
+            clock.forward(minutes=3)
+            ole.add(text, role=who, thread="house")
+        ole.flush()
+        found = ole.search(question)
+        assert not found.abstained
+        assert "I'll bring the ladder" in str(found)
+        assert ole.search("What did Mia promise?").abstained

@@ -470,6 +470,37 @@ def test_every_standing_wish_is_told_however_many_there_are(open_memory: OpenMem
     assert [text for text in wishes if not any(text in line for line in known)] == []
 
 
+@pytest.mark.parametrize(("budget", "count"), [(400, 5), (800, 14)])
+def test_wishes_crowd_out_no_fact_that_answers(open_memory: OpenMemory, budget: int, count: int) -> None:
+    memory = open_memory(embedder="none")
+    wishes = (
+        "Please always keep your answers short, I read them on the train.",
+        "Please never use emojis in your answers, they look silly on my screen.",
+        "Please always call me Aldous and never Mr Finch when you answer.",
+        "Please don't start your answers with praise, I feel like a customer.",
+        "Always give me temperatures in Celsius in your answers, please.",
+        "Please never use swear words in your answers, my mother reads along.",
+        "Please explain every foreign word in your answers to me.",
+        "Please always tell me the source of what you say in your answers.",
+        "Please don't use bullet points in your answers, ever.",
+        "Please always write your answers in British English.",
+        "Please always put the bad news first in your answers.",
+        "Please never end your answers with a question to me.",
+        "Please always round amounts in your answers to whole dollars.",
+        "Please always give dates with the weekday in your answers.",
+    )[:count]
+    for day, text in enumerate(wishes):
+        talk(memory, day, (text, "I see."))
+    talk(memory, 15, ("My sister Ida is allergic to penicillin.", "Noted."))
+    mine(memory).flush()
+    (ida,) = [card.fact for card in mine(memory).facts.list() if "Ida" in card.fact.value]
+    # put right by hand: no line of talk says it
+    mine(memory).facts.edit(ida.id, text="Their sister Ida is allergic to penicillin and to kiwis.")
+    context = mine(memory).context("What is my sister Ida allergic to?", at=at(20), max_tokens=budget)
+    assert sum(text in context.text for text in wishes) >= 5
+    assert "kiwis" in context.text
+
+
 @pytest.mark.parametrize("days", [1, pytest.param(12, marks=pytest.mark.slow)])
 def test_how_to_answer_is_told_with_every_message_however_much_was_said_since(
     open_memory: OpenMemory, days: int

@@ -13,10 +13,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from episodic_agent.core.evaluation.lives import FoundFact, contradicts
-from episodic_agent.core.facts import keeping, quotations, quoting, retold
+from episodic_agent.core.facts import keeping, quotations, quoting, retold, stating
 from episodic_agent.core.facts.quoting import is_quotation
 from episodic_agent.core.facts.replacing import JudgedStatement, likelihood, threshold
-from episodic_agent.core.facts.stating import CATEGORIES, LONGEST, SHORT, WISH, judged, parts_of, signs, wish
+from episodic_agent.core.facts.stating import (
+    CATEGORIES,
+    LONGEST,
+    SHORT,
+    SURE_WISH,
+    WISH,
+    judged,
+    parts_of,
+    signs,
+    wish,
+)
 from episodic_agent.schemas.facts import Category
 
 ROOT = Path(__file__).parents[3]
@@ -207,6 +217,30 @@ def test_news_and_a_wish_of_one_message_are_two_facts() -> None:
     rate, wished = quoted("Our day rate is 960 euros. Please keep your answers short.")
     assert (rate.value, wished.value) == ("Our day rate is 960 euros.", "Please keep your answers short.")
     assert (rate.category is Category.GUIDELINE, wished.category) == (False, Category.GUIDELINE)
+
+
+ENTRY = (
+    "so long day again, the meeting about the new kitchen went on until six and nobody decided anything. "
+    "My aunt wants me to ring her every evening before nine and never on the mobile. "
+    "Her other idea was to write down each night one thing that was only mine. "
+    "What I want to say to the builder: no more cash, always a receipt, and the same team until May. "
+    "Choir is on Tuesday, Mrs Holt, first time since the flu, I wonder whether she lets me sing at all. "
+    "{} Slept badly, knee at four, and the cat was sick on the good rug."
+)
+
+
+def test_what_others_want_in_a_long_entry_is_no_wish_to_who_remembers_it() -> None:
+    wished = "and please, never start your answers with praise, I feel like a customer."
+    learned = quoted(ENTRY.format(wished))
+    assert [one.value for one in learned if one.category is Category.GUIDELINE] == [wished]
+
+
+def test_in_a_long_entry_a_wish_must_be_sure(monkeypatch: pytest.MonkeyPatch) -> None:
+    stated = "I live in Lisbon and I am allergic to walnuts."
+    monkeypatch.setattr(stating, "wish", lambda *_: (WISH + SURE_WISH) / 2)
+    (short,) = quoted(stated)
+    assert short.category is Category.GUIDELINE
+    assert not any(one.category is Category.GUIDELINE for one in quoted(ENTRY.format(stated)))
 
 
 def test_what_comes_late_is_ended_by_what_was_said_after_it() -> None:

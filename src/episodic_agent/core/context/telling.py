@@ -85,6 +85,11 @@ SHARES: Final[Mapping[Block, float]] = {
     Block.SESSION: 0.2,
     Block.HERE: 0.3,
 }
+# Of the budget, for wishes beside the facts that bear on the message: they would leave these no line. The
+# first few are each told even where the budget is small, since whoever forgets them annoys.
+WISHES: Final = 0.2
+FEW_WISHES: Final = 0.4
+_FEW: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +264,39 @@ def _going_on(frame: ContextPhrases, continued: Continued) -> str:
     return f"{line[:-1]}: {title}{line[-1]}" if title else line
 
 
+class _Shares:
+    """What is left of the budget and, of it, of each block's share, in tenths of a token."""
+
+    def __init__(self, room: int, max_tokens: int, *, wishes_apart: bool) -> None:
+        self._room = room
+        self._left = {block: 10 * share * max_tokens for block, share in SHARES.items()}
+        self._apart = wishes_apart
+        self._wishes = 0  # lines
+        self._wished = 0  # tenths of a token that they take
+        self._budget = 10 * max_tokens
+
+    def spare(self, block: Block) -> int:
+        """Return what a line of a block may take, but for wishes."""
+        return int(min(self._room, self._left.get(block, self._room)))
+
+    def take(self, quote: QuotedText, cost: int) -> bool:
+        """Take the room of a line; False where there is none."""
+        wishes = self._apart and quote.block is Block.KNOWN and quote.wish
+        if wishes:
+            share = self._budget * (FEW_WISHES if self._wishes < _FEW else WISHES) - self._wished
+        else:
+            share = self._left.get(quote.block, self._room)
+        if cost > min(self._room, share):
+            return False
+        self._room -= cost
+        if wishes:
+            self._wishes += 1
+            self._wished += cost
+        elif quote.block in self._left:
+            self._left[quote.block] -= cost
+        return True
+
+
 def _chosen(
     message: str,
     candidates: Sequence[QuotedText],
@@ -273,13 +311,13 @@ def _chosen(
 ) -> list[QuotedText]:
     """Return the lines that are taken: greedily by worth, each block within its share.
 
-    `dated`: facts say since when, as nobody can tell otherwise which of two is the newer. `facts_below` are
-    lines of facts that are left out.
+    `dated`: wishes have a share of their own, and facts say since when, as nobody can tell otherwise which of
+    two is the newer. `facts_below` are lines of facts that are left out.
     """
     order = sorted(
         candidates, key=lambda quote: (-round(quote.worth, 9), quote.block, quote.at, quote.first_seq)
     )
-    left = {block: 10 * share * max_tokens for block, share in SHARES.items()}
+    shares = _Shares(room, max_tokens, wishes_apart=dated)
     taken: list[QuotedText] = []
     uncut: list[QuotedText] = []
     headed: set[object] = set()
@@ -302,19 +340,16 @@ def _chosen(
             heads[when] = when
         fresh = [head for key, head in heads.items() if key not in headed]
         cost = tenths(f"- {_speaker(quote)}{text}") + sum(map(tenths, fresh))
-        if not text or cost > min(room, left.get(quote.block, room)):
+        if not text or not shares.take(quote, cost):
             no_room.add(quote.spot)
             continue
         no_room.discard(quote.spot)  # as a fact it may have had none
         headed.update(heads)
-        room -= cost
-        if quote.block in left:
-            left[quote.block] -= cost
         seen.add((quote.block, text))
         taken.append(replace(quote, text=text, place=place))
         uncut.append(quote)
     most = int(_WIDEST * max_tokens)
-    return _widened(taken, uncut, message, frame, room=room, left=left, most=most)
+    return _widened(taken, uncut, message, frame, shares=shares, most=most)
 
 
 def _widened(
@@ -323,26 +358,21 @@ def _widened(
     message: str,
     frame: ContextPhrases,
     *,
-    room: float,
-    left: Mapping[Block, float],
+    shares: _Shares,
     most: int,
 ) -> list[QuotedText]:
     """Return lines with more of what people said at length, as far as room is left, the best first.
 
-    No line gets longer than `most` tokens; what a block has `left` is its own.
+    No line gets longer than `most` tokens.
     """
-    result, of_block = list(taken), dict(left)
+    result = list(taken)
     for number, (line, quote) in enumerate(zip(taken, uncut, strict=True)):
-        spare = min(room, of_block.get(line.block, room))
-        size = min(most, LONGEST + int(spare / 10))
+        size = min(most, LONGEST + shares.spare(line.block) // 10)
         if line.block not in (Block.HERE, Block.BEFORE) or quote.reply or size <= LONGEST * _ROOMY:
             continue
         text = _trimmed(quote, message, frame, size) if is_long(one_line(quote.text)) else line.text
         more = tenths(text) - tenths(line.text)
-        if 0 < more <= spare:
-            room -= more
-            if line.block in of_block:
-                of_block[line.block] -= more
+        if more > 0 and shares.take(line, more):
             result[number] = replace(line, text=text)
     return result
 

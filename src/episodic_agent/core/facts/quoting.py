@@ -33,6 +33,7 @@ from episodic_agent.core.facts.slots import STATED, keywords, match_key
 from episodic_agent.core.facts.speakers import speaker_of
 from episodic_agent.core.facts.stating import (
     EVEN,
+    LONG_ENTRY,
     SURE_WISH,
     WISH,
     Judgement,
@@ -150,11 +151,13 @@ def _worth_a_vector(words: str, before: str = "") -> bool:
     return judgement.likelihood >= WORTH_A_VECTOR or judgement.wish >= WISH_WORTH_A_VECTOR
 
 
-def _believed(
-    words: str, before: str = "", vector: Vector | None = None, share: float | None = None
-) -> Judgement:
-    """Return what is thought of words: a standing wish lasts for that alone."""
-    judgement = judged(words, before, vector, share)
+def _believed(statement: Statement, words: str, before: str = "", vector: Vector | None = None) -> Judgement:
+    """Return what is thought of words of a statement: a standing wish lasts for that alone.
+
+    A wish is said to whoever remembers it. In a long entry that is hardly a sentence: there it must be sure.
+    """
+    least = SURE_WISH if len(statement.text) > LONG_ENTRY else WISH
+    judgement = judged(words, before, vector, _share(statement, words), least)
     if judgement.wish < SURE_WISH:
         return judgement
     return judgement._replace(likelihood=max(judgement.likelihood, judgement.wish))
@@ -183,7 +186,7 @@ def quotations(statements: Sequence[Statement], meaning: Meaning | None = None) 
             if meaning:
                 worth = _worth_a_vector(words, before)
             else:
-                worth = _believed(words, before, share=_share(statement, words)).likelihood >= _least(words)
+                worth = _believed(statement, words, before).likelihood >= _least(words)
             worth = worth or (bool(statement.talk) and may_amend(words))
             likely += [(statement, start, end)] if worth else []
             before = ""
@@ -235,7 +238,7 @@ def _judged_statements(
     for place, (statement, start, end) in enumerate(places):
         vector = None if vectors is None else vectors[place]
         before = statement.before if not statement.text[:start].strip() else ""
-        judgement = _believed(texts[place], before, vector, _share(statement, texts[place]))
+        judgement = _believed(statement, texts[place], before, vector)
         result.append(_JudgedWords(statement, start, end, judgement, vector))
     return result
 

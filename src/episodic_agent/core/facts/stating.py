@@ -38,11 +38,12 @@ from episodic_agent.schemas.facts import Category
 WEIGHTS: Final = "facts/stating.npz"
 WISHING: Final = "facts/wishing.npz"
 WISH: Final = 0.35  # from which a statement that lasts is a standing wish
-SURE_WISH: Final = 0.6  # and from which it lasts for that alone
+SURE_WISH: Final = 0.55  # and from which it lasts for that alone, or is a wish at all in a long entry
 EMBEDDER: Final = "minilm-f32-1"  # the model whose vectors the judge knows
 KNOWN_EMBEDDERS: Final = (EMBEDDER, "minilm-int8-1")  # the same model in 8 bits: cosines of .997 to it
 CATEGORIES: Final = tuple(Category)
 SHORT: Final = 160  # characters: a message so short is one statement, however many sentences it has
+LONG_ENTRY: Final = 400  # characters: a diary's entry, hardly a sentence of which is said to who remembers it
 LONGEST: Final = 2_000  # characters: what is longer was pasted, not said
 LAST_HEARD: Final = 100  # statements before one that say what the talk is like
 EVEN: Final = 0.5  # the share that lasts of talk nobody has heard yet
@@ -112,17 +113,22 @@ class Judgement(NamedTuple):
 
 
 def judged(
-    text: str, before: str = "", vector: Vector | None = None, share: float | None = None
+    text: str,
+    before: str = "",
+    vector: Vector | None = None,
+    share: float | None = None,
+    least_wish: float = WISH,
 ) -> Judgement:
     """Return how likely a statement tells something that lasts, its category, how likely it is a wish.
 
     `before` is what somebody else said just before it, `vector` [384] that of `EMBEDDER`, None: none. `share`
-    is that of what lasts in the talk before it (`share_of`), None: it is judged by itself alone.
+    is that of what lasts in the talk before it (`share_of`), None: it is judged by itself alone. `least_wish`
+    is how likely it must be a standing wish to be called one.
     """
     total = _sums(WEIGHTS, text, before, vector)
     likely = _lasts(total, share, meaning=vector is not None)
     wished = wish(text, vector)
-    if wished >= WISH:
+    if wished >= least_wish:
         return Judgement(likely, Category.GUIDELINE, wished)
     others = [n for n, kind in enumerate(CATEGORIES) if kind is not Category.GUIDELINE]
     return Judgement(likely, CATEGORIES[max(others, key=lambda n: float(total[1 + n]))], wished)

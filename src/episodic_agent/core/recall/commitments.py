@@ -128,8 +128,9 @@ def by_name_alone(asked: AskedPeople, some: Iterable[Undertaking]) -> float:
     """Return how likely a message is what a question asks for that names nothing but whose it is; in [0, 1].
 
     "What did Jonas promise?" has no word of what he took on: nothing but that he did, and he alone, answers.
+    Of "what did we promise?" anybody's does.
     """
-    by_them = (one.likelihood for one in some if fold(one.actor) in asked.whose)
+    by_them = (one.likelihood for one in some if not asked.whose or fold(one.actor) in asked.whose)
     return _BY_NAME * max(by_them, default=0.0)
 
 

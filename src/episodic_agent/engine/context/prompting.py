@@ -24,7 +24,7 @@ from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.episodes.repeats import title_beside, unsaid
 from episodic_agent.core.facts.quoting import is_quotation
 from episodic_agent.core.facts.speakers import as_prompted
-from episodic_agent.core.facts.stating import wish
+from episodic_agent.core.facts.stating import WISH, wish
 from episodic_agent.core.identity import episode_id
 from episodic_agent.core.language import tokens
 from episodic_agent.core.links import cues
@@ -73,8 +73,7 @@ MOST_SKILLS: Final = 2
 _FITS: Final = 0.5  # share of what a skill's requests have in common that the message has
 _SURE: Final = 0.5  # confidence
 _TURNS: Final = 8  # of a skill, the newest, among which one is its source
-_TOLD_WISH: Final = 0.6  # from which a standing wish is told whatever is said
-_TOLD_WISH_WORDS: Final = 0.55
+_TOLD_WISH: Final = 0.55  # from which a standing wish is told whatever is said
 _LASTS: Final = 1.0  # log-odds that being a fact adds to what a quotation is worth
 _UNKNOWN: Final = -99.0  # of a quotation that nothing leads to from this message
 _PINNED: Final = 1.0  # above what else stands first
@@ -525,10 +524,15 @@ def _meant_here(
     Elsewhere such a wish is something that was said, and no more.
     """
     bearing = (fact for fact, score in pairs if score >= _BEARS)
-    wishes = {fact.id: fact for fact in (*standing, *bearing) if fact.category is Category.GUIDELINE}
+    wishes = {fact.id: fact for fact in (*standing, *bearing) if _worded_as_wish(fact)}
     apart = not_meant_here(tx, list(wishes.values()), now)
     rest = [fact for fact in standing if fact.id not in apart]
     return rest, [(fact, score) for fact, score in pairs if fact.id not in apart]
+
+
+def _worded_as_wish(fact: Fact) -> bool:
+    """Tell whether a fact is a wish or, by its words alone, may be one that colleagues ask of each other."""
+    return fact.category is Category.GUIDELINE or (is_quotation(fact) and wish(fact.value) >= WISH)
 
 
 def _wishes(tx: Transaction, deps: Deps, kept_facts: Sequence[StoredFact]) -> frozenset[UUID]:
@@ -536,11 +540,10 @@ def _wishes(tx: Transaction, deps: Deps, kept_facts: Sequence[StoredFact]) -> fr
     some = [kept for kept in kept_facts if kept.fact.category is Category.GUIDELINE]
     means = bool(some) and knows_meaning(deps)
     vectors = tx.index.vectors(FACTS, deps.embedder_name, [kept.number for kept in some]) if means else {}
-    least = _TOLD_WISH if means else _TOLD_WISH_WORDS
     return frozenset(
         kept.id
         for kept in some
-        if not is_quotation(kept.fact) or wish(kept.fact.value, vectors.get(kept.number)) >= least
+        if not is_quotation(kept.fact) or wish(kept.fact.value, vectors.get(kept.number)) >= _TOLD_WISH
     )
 
 
