@@ -139,7 +139,7 @@ def _overlap(first: FactEvidence, other: FactEvidence) -> bool:
 
 def _best_first(row: tuple[Fact, float]) -> tuple[float, float, UUID]:
     fact, score = row
-    return -score, -fact.valid_at.timestamp(), fact.id
+    return -score, -fact.stated_at.timestamp(), fact.id
 
 
 def answering(
