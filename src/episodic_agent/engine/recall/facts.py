@@ -14,6 +14,8 @@ from episodic_agent.core import recall as ranking
 from episodic_agent.core.facts.quoting import is_quotation, says_nothing, told_as
 from episodic_agent.core.facts.speakers import OWNER
 from episodic_agent.core.facts.stating import has_cue
+from episodic_agent.core.language import tokens
+from episodic_agent.core.language.terms import FAMILY, of_one_family
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.quoting import may_tell_of_changes
 from episodic_agent.engine.recall.elsewhere import Elsewhere
@@ -36,6 +38,7 @@ _PARTLY: Final = 0.45  # of which each must answer so much as well itself
 _OF_OTHERS: Final = 0.4  # worth of what others say of themselves, where who asks means themselves
 RELEVANT: Final = 0.2  # score below which a fact does not answer
 _MOSTLY: Final = 0.5  # share of a text that a fact quotes
+_AKIN: Final = 0.25  # worth of a word of the same family: half of the word itself
 _AT_ONCE: Final = 40  # facts: mostly enough of them hold
 DIGITS: Final = 6  # scores are rounded before they order anything, so that machines agree
 
@@ -82,6 +85,22 @@ def best_facts(
         return best_rows
     shown = after_what_holds(tx, [fact for fact, _ in best_rows], moment)
     return [(shown[fact.id], score) for fact, score in best_rows if fact.id in shown]
+
+
+def akin_facts(tx: Transaction, deps: Deps, query: ranking.Query) -> Sequence[tuple[Fact, float]]:
+    """Return the facts with words of the family of those asked for, with scores in [0, 1], in no order.
+
+    A stem is that of one language: "allergie" and "allergique", or "allergy", are no two forms of a word to
+    it, and a long sentence is not near to a single word by meaning. All facts are read: who lists them waits.
+    """
+    asked = {term for term in query.terms if len(term) >= FAMILY}
+    rows = []
+    for kept in tx.knowledge.facts() if asked else ():
+        held = set(tokens(kept.fact.fact, deps.language))
+        share = sum(any(of_one_family(term, one) for one in held) for term in asked) / len(query.terms)
+        if share:
+            rows.append((kept.fact, round(_AKIN * share, DIGITS)))
+    return rows
 
 
 def _read_best(
