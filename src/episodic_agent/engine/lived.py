@@ -84,8 +84,9 @@ def _proofs(tx: "Transaction", shown: Any) -> Sequence[Observation]:
     """Return the observations that a fact, or a quotation of one, rests on; of anything else none."""
     if isinstance(shown, Fact):
         return [*tx.observations.get([one.observation_id for one in shown.evidence]).values()]
-    quoted = getattr(shown, "observation_id", None)
-    return [*tx.observations.get([quoted]).values()] if isinstance(quoted, UUID) else []
+    if "observation_id" not in {field.name for field in fields(shown)}:
+        return []
+    return [*tx.observations.get([shown.observation_id]).values()]
 
 
 def _ends(tx: "Transaction", thread: UUID) -> Sequence[Observation]:

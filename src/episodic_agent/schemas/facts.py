@@ -219,8 +219,8 @@ class Fact:
 
 def since_when(fact: Fact) -> str:
     """Return since when a fact is so, and when it was said where that was another day, as people read it."""
-    since, said = f"{fact.valid_at:%Y-%m-%d}", f"{fact.stated_at.astimezone(fact.valid_at.tzinfo):%Y-%m-%d}"
-    return f"since {since}" if said == since else f"since {since}, said {said}"
+    since, day = f"{fact.valid_at:%Y-%m-%d}", f"{fact.stated_at.astimezone(fact.valid_at.tzinfo):%Y-%m-%d}"
+    return f"since {since}" if day == since else f"since {since}, said {day}"
 
 
 @dataclass(frozen=True, slots=True)

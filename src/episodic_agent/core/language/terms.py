@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import chain, groupby
-from os.path import commonprefix
+from math import ceil
 from typing import Final
 
 from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS, letter_script
@@ -114,8 +114,8 @@ def of_one_family(term: str, other: str) -> bool:
     >>> of_one_family("internet", "interest"), of_one_family("art", "artist")
     (False, False)
     """
-    shared = len(commonprefix((term, other)))
-    return shared >= FAMILY and shared >= _ALIKE * max(len(term), len(other))
+    least = max(FAMILY, ceil(_ALIKE * max(len(term), len(other))))
+    return min(len(term), len(other)) >= least and term[:least] == other[:least]
 
 
 def words(text: str) -> list[str]:

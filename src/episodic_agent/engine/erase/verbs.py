@@ -155,7 +155,9 @@ class Forgetter:
         settled = self._eraser.settle(scope.space, pairs) if sweep else ()
         done = next((one for one in settled if one.id == made.id), made)
         if made.what is What.USER:
-            return done  # no work is left; what another thread still does for the user is refused, not awaited
+            return (
+                done  # no work is left; what another thread still does for the user is refused, not awaited
+            )
         self._later.try_run(scope)
         with self._deps.store.begin(scope, write=False) as tx:
             return replace(done, repeated_by=self._repeated(tx, gone))
