@@ -258,12 +258,16 @@ def _ending(
     spans: Sequence[Standing] | None,
     wish: _Wish,
 ) -> str:
-    """Return how a story ended, and what of its threads is in no episode yet."""
+    """Return how a story ended, and what of its threads is in no episode yet.
+
+    Who filters asks for the episodes that pass alone.
+    """
     if not wish.topic or not chosen:
         return ""
     threads = [one.thread_id for one in chosen if not wish.others.hold_thread(tx, one.thread_id)]
     ending = ending_of(tx, visibility, chosen[-1], wish.others)
-    return "\n".join(part for part in (ending, still_open(tx, visibility, threads, spans)) if part)
+    below = still_open(tx, visibility, threads) if spans is None else ""
+    return "\n".join(part for part in (ending, below) if part)
 
 
 def _hit(episode: Episode, relevance: Mapping[UUID, float]) -> ReplayHit:

@@ -100,16 +100,13 @@ def ending_of(tx: Transaction, visibility: Visibility, last: Episode, others: El
     return f"It ended on {last.end_at:%Y-%m-%d}: {how}."
 
 
-def still_open(
-    tx: Transaction, visibility: Visibility, threads: Sequence[UUID], among: Collection[UUID] | None
-) -> str:
+def still_open(tx: Transaction, visibility: Visibility, threads: Sequence[UUID]) -> str:
     """Return the newest words of the open frames of threads that a story tells of, in sentences.
 
-    They are in no episode yet, and may be how it comes out: a story that leaves them out says so. What is
-    filtered by episodes (`among`) asks for those alone.
+    They are in no episode yet, and may be how it comes out.
     """
     lines = []
-    for thread_id in dict.fromkeys(threads) if among is None else ():
+    for thread_id in dict.fromkeys(threads):
         frame = tx.threads.frame(thread_id)
         newest = _newest(tx, visibility, thread_id, frame.first_seq, frame.next_seq)
         if newest is not None:
