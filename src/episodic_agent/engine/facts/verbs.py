@@ -189,14 +189,9 @@ class FactRoom(RoomOf):
         with self._deps.store.begin(scope, write=False) as tx:
             scores: dict[UUID, float] | None = None
             if analysed is not None:
-                rows = [
-                    *recalled.best_facts(tx, self._deps, analysed, vector, limit=MOST, history=True),
-                    *recalled.akin_facts(tx, self._deps, analysed),
-                ]
-                scores = {}
-                for fact, score in rows:
-                    scores[fact.id] = max(score, scores.get(fact.id, 0.0))
-                facts = list({fact.id: fact for fact, _ in rows}.values())
+                rows = recalled.matching_facts(tx, self._deps, analysed, vector, limit=MOST)
+                scores = {fact.id: score for fact, score in rows}
+                facts = [fact for fact, _ in rows]
                 # what was believed of a matter hangs on all that is known of it
                 known = tx.knowledge.facts(slots=writing.slots_of(facts)) if told_by is not None else ()
             else:

@@ -87,6 +87,18 @@ def best_facts(
     return [(shown[fact.id], score) for fact, score in best_rows if fact.id in shown]
 
 
+def matching_facts(
+    tx: Transaction, deps: Deps, query: ranking.Query, vector: Vector | None, *, limit: int
+) -> Sequence[tuple[Fact, float]]:
+    """Return all facts, past ones too, that share words, families of words or meaning with a query."""
+    best = best_facts(tx, deps, query, vector, limit=limit, history=True)
+    rows = {fact.id: (fact, score) for fact, score in best}
+    for fact, score in akin_facts(tx, deps, query):
+        if fact.id not in rows or rows[fact.id][1] < score:
+            rows[fact.id] = fact, score
+    return list(rows.values())
+
+
 def akin_facts(tx: Transaction, deps: Deps, query: ranking.Query) -> Sequence[tuple[Fact, float]]:
     """Return the facts with words of the family of those asked for, with scores in [0, 1], in no order.
 
@@ -95,11 +107,11 @@ def akin_facts(tx: Transaction, deps: Deps, query: ranking.Query) -> Sequence[tu
     """
     asked = {term for term in query.terms if len(term) >= FAMILY}
     rows = []
-    for kept in tx.knowledge.facts() if asked else ():
-        held = set(tokens(kept.fact.fact, deps.language))
-        share = sum(any(of_one_family(term, one) for one in held) for term in asked) / len(query.terms)
+    for stored in tx.knowledge.facts() if asked else ():
+        terms = set(tokens(stored.fact.fact, deps.language))
+        share = sum(any(of_one_family(term, one) for one in terms) for term in asked) / len(query.terms)
         if share:
-            rows.append((kept.fact, round(_AKIN * share, DIGITS)))
+            rows.append((stored.fact, round(_AKIN * share, DIGITS)))
     return rows
 
 
