@@ -12,6 +12,7 @@ from uuid import UUID
 
 from episodic_agent.engine.results import Stats
 from episodic_agent.schemas import Observation, Thread
+from episodic_agent.schemas.facts import Fact
 from episodic_agent.schemas.observations import by_clock
 
 if TYPE_CHECKING:  # a listing loads none of these for being shown
@@ -62,7 +63,8 @@ def as_lived(memory: _OfUser, timed: Sequence[Timed]) -> list[Timed]:
     """Return what a memory answered with its event times as they were lived.
 
     A time in a thread has the clock of the nearest of its first and last messages, which a listing reads
-    without arrays; another that of what was said then, or last before.
+    without arrays; one of a fact that of the nearest of those that tell it, as nothing need have been said
+    when it came to be so; another that of what was said then, or last before.
     """
     if not timed:
         return []
@@ -74,7 +76,7 @@ def as_lived(memory: _OfUser, timed: Sequence[Timed]) -> list[Timed]:
             thread = _thread_of(tx, shown)
             if thread is not None and thread not in ends:
                 ends[thread] = _ends(tx, thread)
-            near = ends[thread] if thread is not None else ()
+            near = ends[thread] if thread is not None else _proofs(tx, shown)
             lived = {
                 name: by_clock(at, _nearest(near, at) if near else _offset(tx, at))
                 for name, at in times.items()
@@ -112,6 +114,15 @@ def _thread_of(tx: "Transaction", shown: Any) -> UUID | None:
         return shown.thread_id if "thread_id" in {field.name for field in fields(shown)} else None
     newest = tx.threads.list(limit=1)
     return newest[0].id if newest else None
+
+
+def _proofs(tx: "Transaction", shown: Any) -> Sequence[Observation]:
+    """Return the observations that a fact, or a quotation of one, rests on; of anything else none."""
+    if isinstance(shown, Fact):
+        return [*tx.observations.get([one.observation_id for one in shown.evidence]).values()]
+    if "observation_id" not in {field.name for field in fields(shown)}:
+        return []
+    return [*tx.observations.get([shown.observation_id]).values()]
 
 
 def _ends(tx: "Transaction", thread: UUID) -> Sequence[Observation]:

@@ -17,6 +17,7 @@ from episodic_agent.core.strength.decay import initial_strength
 from episodic_agent.engine.results import EpisodeCard, Evidence, FactHit, FullEpisode, Hit, Recall
 from episodic_agent.faces.wording import reason, zone
 from episodic_agent.schemas import Kind, Observation, Thread
+from episodic_agent.schemas.facts import since_when
 
 if TYPE_CHECKING:
     from episodic_agent.engine.boundary.explain import Explanation
@@ -101,7 +102,7 @@ def fact_item(hit: FactHit) -> AnswerItem:
     """Show a fact that answers."""
     since, fact = f"{hit.fact.valid_at:%Y-%m-%d}", harmless(hit.fact.fact)
     data: dict[str, Any] = {"kind": "fact", "title": fact, "start": since, "episode_id": None, "messages": []}
-    return AnswerItem(f"- fact since {since}: {fact}", data)
+    return AnswerItem(f"- fact {since_when(hit.fact)}: {fact}", data)
 
 
 def hit_item(hit: Hit, query: str) -> AnswerItem:
@@ -130,7 +131,7 @@ def fact_card_item(card: "FactCard") -> AnswerItem:
     """Show a fact of a listing."""
     fact, category = harmless(card.fact.fact), card.fact.category.value
     data = {"fact": fact, "category": category, "since": f"{card.fact.valid_at:%Y-%m-%d}"}
-    return AnswerItem(f"- [{category}] since {data['since']}: {fact}", data)
+    return AnswerItem(f"- [{category}] {since_when(card.fact)}: {fact}", data)
 
 
 def session_data(session: "Session") -> dict[str, Any]:

@@ -158,7 +158,7 @@ class Fact:
             self,
             self.fact,
             self.category.value,
-            f"since {self.valid_at:%Y-%m-%d}",
+            since_when(self),
             _until(self.invalid_at),
             self.id,
         )
@@ -167,6 +167,14 @@ class Fact:
     def telling(self) -> tuple[FactEvidence, ...]:
         """Return the evidence that says it, without the words that ended it or that lead to it."""
         return tuple(one for one in self.evidence if one.ended_by is None and one.leads_to is None)
+
+    @property
+    def stated_at(self) -> datetime:
+        """Return since when it is so, or when it was first said where that came later (event time).
+
+        What is "so since October", said in November, is newer than what was said on the day before.
+        """
+        return max(self.valid_at, min((one.said_at for one in self.telling), default=self.valid_at))
 
     @property
     def leads(self) -> tuple[FactEvidence, ...]:
@@ -207,7 +215,13 @@ class Fact:
 
     def _repr_html_(self) -> str:
         """Show the fact in a notebook."""
-        return as_card(self.fact, f"{self.category.value}, since {self.valid_at:%Y-%m-%d}")
+        return as_card(self.fact, f"{self.category.value}, {since_when(self)}")
+
+
+def since_when(fact: Fact) -> str:
+    """Return since when a fact is so, and when it was said where that was another day, as people read it."""
+    since, day = f"{fact.valid_at:%Y-%m-%d}", f"{fact.stated_at.astimezone(fact.valid_at.tzinfo):%Y-%m-%d}"
+    return f"since {since}" if day == since else f"since {since}, said {day}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Final
 
 from episodic_agent.core.language import fold, script, tokens, words
 from episodic_agent.core.language.stopwords import stop_words
-from episodic_agent.data import listed_words, tables
+from episodic_agent.data import listed_words, tables, texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +91,8 @@ def guess_language(text: str, least: int = 1) -> str:
 
     >>> guess_language("Wir haben gestern die neue Wohnung gesehen"), guess_language("昨天我去了上海")
     ('de', 'zh')
+    >>> guess_language("Voilà la photo de la fenêtre"), guess_language("La habitación de la niña")
+    ('fr', 'es')
     >>> [guess_language(text) for text in ("xyzzy", "x y", "word word word", "reply l, s, n: the seal")]
     ['', '', '', 'en']
     >>> [guess_language("Was steht heute an?", least=least) for least in (1, 2)]
@@ -107,6 +109,10 @@ def guess_language(text: str, least: int = 1) -> str:
     numbers = {name: sum(len(word) > 1 or word in elided for word in seen[name]) for name in seen}
     # English first among equals: short texts are often only names and "a", "in", "me"
     best = max(_guessed(), key=lambda name: (numbers[name], len(seen[name]), name == "en"))
+    if best != "en":
+        like = [n for n in seen if (numbers[n], len(seen[n])) == (numbers[best], len(seen[best]))]
+        # of those whose spelling tells nothing the first stands
+        best = max(like, key=lambda name: _spelled(plain, name)) if len(like) > 1 else best
     least_seen = max(1, _LEAST * len(read))
     if best != "en" and len(seen[best]) >= least_seen and _is_sure(best, seen, len(read), least):
         lead = numbers[best] - numbers["en"]
@@ -115,6 +121,17 @@ def guess_language(text: str, least: int = 1) -> str:
     if len(seen["en"]) < least_seen or (least > 1 and not _is_sure_english(seen, len(read), least)):
         return ""
     return "en"
+
+
+def _spelled(text: str, language: str) -> int:
+    """Count what of a text is spelled as in a language, and not as in its neighbours."""
+    pattern = _spellings().get(language)
+    return 0 if pattern is None else len(set(pattern.findall(text.lower())))
+
+
+@cache
+def _spellings() -> Mapping[str, re.Pattern[str]]:
+    return {name: re.compile(forms) for name, forms in texts("language/spellings").items()}
 
 
 def content_terms(text: str, language: str | None = None) -> list[str]:

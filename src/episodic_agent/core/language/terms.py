@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import chain, groupby
+from math import ceil
 from typing import Final
 
 from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS, letter_script
@@ -55,6 +56,8 @@ _STOP_BY_SCRIPT: Final = {"latin": "en", "cyrillic": "ru"}
 _READ_ANYWAY: Final = frozenset(_STOP_BY_SCRIPT.values())  # naming these languages changes nothing
 _LONGEST: Final = 64  # longer words are keys, hashes, base64: kept, cut, never stemmed
 _LONG_PIECES: Final = 16  # beyond so many characters a space, pieces are sentences, which never come again
+FAMILY: Final = 6  # letters that words of one family begin with alike at least,
+_ALIKE: Final = 0.7  # and share of the longer term
 _BEYOND_ASCII: Final = re.compile(r"[^\x00-\x7f]")  # ASCII has no marks to take off
 _local = threading.local()  # a Snowball stemmer holds state while it works: one set for each thread
 
@@ -101,6 +104,18 @@ def term_counts(text: str, language: str | None = None) -> dict[str, int]:
     {'tea': 2}
     """
     return dict(Counter(tokens(text, language)))
+
+
+def of_one_family(term: str, other: str) -> bool:
+    """Tell whether two terms begin as words of one family do, in one language or in two.
+
+    >>> of_one_family("allergi", "allergiqu"), of_one_family("vegetarian", "vegetarien")
+    (True, True)
+    >>> of_one_family("internet", "interest"), of_one_family("art", "artist")
+    (False, False)
+    """
+    least = max(FAMILY, ceil(_ALIKE * max(len(term), len(other))))
+    return min(len(term), len(other)) >= least and term[:least] == other[:least]
 
 
 def words(text: str) -> list[str]:

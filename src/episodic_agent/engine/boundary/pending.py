@@ -1,7 +1,7 @@
 """What a frame waits for: a model's verdict (`ask` jobs) or late vectors (`embed` jobs, and `pieces`)."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain
@@ -25,8 +25,8 @@ from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.asking import LAST_TRY, ask, may_pass, say_failed
 from episodic_agent.engine.jobs.kinds import EMBED
 from episodic_agent.engine.jobs.runner import stop_if_halted
-from episodic_agent.errors import ProviderError
-from episodic_agent.protocols import OBSERVATIONS, Embedder, Store, ref_of
+from episodic_agent.errors import Conflict, ProviderError
+from episodic_agent.protocols import OBSERVATIONS, Embedder, Store, Transaction, ref_of
 from episodic_agent.schemas import Job, Observation, Scope
 
 LONGEST_TAIL = 64  # observations that may wait behind a question which a model failed to answer
@@ -111,7 +111,7 @@ class Embedding:
         thread = UUID(job.key)
         if self._deps.embedder is not None:
             for texts in chain(self._awaited(scope, thread), self._closed(scope, thread)):
-                self._fill(scope, self._deps.embedder, texts)
+                self._fill(scope, job, self._deps.embedder, texts)
         with self._deps.store.begin(scope) as tx:
             tx.upkeep.drop(job)
             segmenter, before = self._segmenter.of(tx.threads.get(thread)), tx.threads.frame(thread)
@@ -151,10 +151,10 @@ class Embedding:
             yield {ref: text for ref, o in observations.items() if (text := own_words(o).text.strip())}
             first = refs[-1] + 1
 
-    def _fill(self, scope: Scope, embedder: Embedder, texts: Texts) -> None:
+    def _fill(self, scope: Scope, job: Job, embedder: Embedder, texts: Texts) -> None:
         """Embed texts, of long ones the beginning; the rest of those is asked for."""
         pieces = {ref: beginning(text) for ref, text in texts.items()}
-        _fill(self._deps.store, scope, embedder, pieces, rest_from=self._deps.clock())
+        _fill(self._deps.store, scope, job, embedder, pieces, rest_from=self._deps.clock())
 
 
 class PieceEmbedding:
@@ -173,7 +173,7 @@ class PieceEmbedding:
                 }
             if self._deps.embedder is not None:
                 pieces = {ref: windows(text) for ref, text in texts.items() if text.strip()}
-                _fill(self._deps.store, scope, self._deps.embedder, pieces)
+                _fill(self._deps.store, scope, job, self._deps.embedder, pieces)
             with self._deps.store.begin(scope) as tx:
                 tx.upkeep.drop(job)
 
@@ -181,17 +181,30 @@ class PieceEmbedding:
 def _fill(
     store: Store,
     scope: Scope,
+    job: Job,
     embedder: Embedder,
     pieces: Mapping[int, Sequence[str]],
     *,
     rest_from: datetime | None = None,
 ) -> None:
-    """Give observations, by ref, the vectors of their pieces; with `rest_from` ask for those of long ones."""
+    """Give observations, by ref, the vectors of their pieces; with `rest_from` ask for those of long ones.
+
+    Conflict where the job was taken away meanwhile, as an erasure does: a thread of a user who came back
+    may have the refs of what was erased.
+    """
+
+    def go_on() -> None:
+        stop_if_halted()
+        with store.begin(scope, write=False) as tx:
+            _check_ours(tx, job)
+
     rows = [(ref, piece) for ref, several in pieces.items() for piece in several]
     if not rows:
         return
-    vectors = np.concatenate([embedder.embed(some) for some in _in_turn([piece for _, piece in rows])])
+    groups = _in_turn([piece for _, piece in rows], go_on)
+    vectors = np.concatenate([embedder.embed(some) for some in groups])
     with store.begin(scope) as tx:
+        _check_ours(tx, job)
         there = tx.observations.get([*pieces])  # what was erased meanwhile gets no vector
         limits = [n for n, (ref, _) in enumerate(rows) if ref in there]
         if limits:
@@ -201,19 +214,26 @@ def _fill(
             ask_for_pieces(tx, there.values(), rest_from)
 
 
+def _check_ours(tx: Transaction, job: Job) -> None:
+    """Raise Conflict where a claimed job is no longer held by its claim."""
+    leased = tx.upkeep.jobs(state="leased", kinds=[job.kind])
+    if (job.id, job.token) not in {(one.id, one.token) for one in leased}:
+        raise Conflict(f"job {job.kind} {job.key!r} is no longer ours")
+
+
 def awaits_vectors(store: Store, scope: Scope) -> bool:
     """Tell whether some text of a scope is still to be embedded."""
     with store.begin(scope, write=False) as tx:
         return any(tx.upkeep.jobs(state=state, kinds=[EMBED], limit=1) for state in ("waiting", "leased"))
 
 
-def _in_turn(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield texts in groups that are soon embedded; Halted is raised between them where the process ends."""
+def _in_turn(texts: Sequence[str], go_on: Callable[[], object]) -> Iterator[Sequence[str]]:
+    """Yield texts in groups that are soon embedded; `go_on` raises between them where that is to end."""
     start = size = 0
     for end, text in enumerate(texts):
         size += len(text)
         if size > TOGETHER and end > start:
-            stop_if_halted()
+            go_on()
             yield texts[start:end]
             start, size = end, len(text)
     yield texts[start:]

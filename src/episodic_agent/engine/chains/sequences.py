@@ -21,7 +21,13 @@ from episodic_agent.core.threads.channels import project_called
 from episodic_agent.engine.arguments import MOST_EPISODES, counted, worded
 from episodic_agent.engine.chains.bearing import those_that_bear
 from episodic_agent.engine.chains.finding import Finder, Ranked
-from episodic_agent.engine.chains.stories import ending_of, following, text_vectors, without_guesses
+from episodic_agent.engine.chains.stories import (
+    ending_of,
+    following,
+    still_open,
+    text_vectors,
+    without_guesses,
+)
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.filters import Filter, metadata_filter
 from episodic_agent.engine.recall.elsewhere import NO_OTHERS, Elsewhere
@@ -202,7 +208,7 @@ class Sequences:
                 ends = [one.episode.id for one in further if one.is_end]
                 chosen = with_ends(chosen, new, ends, wish.limit, order=wish.order)
             sequenceds = _sequenced(tx, visibility, [known[hit.id] for hit in chosen], relevance, others)
-            ending = ending_of(tx, visibility, known[chosen[-1].id], others) if wish.topic and chosen else ""
+            ending = _ending(tx, visibility, [known[hit.id] for hit in chosen], spans, wish)
             over = 0 if wish.policy == SEED else left_out - len(chosen)
             return EpisodeSequence(sequenceds, left_out=over, ending=ending)
 
@@ -246,6 +252,25 @@ class Sequences:
             return query_vector(self._deps.embedder, topic)
         except ProviderError:
             return None  # by words, as search does
+
+
+def _ending(
+    tx: Transaction,
+    visibility: Visibility,
+    chosen: Sequence[Episode],
+    spans: Sequence[Standing] | None,
+    wish: _Wish,
+) -> str:
+    """Return how a story ended, and what of its threads is in no episode yet.
+
+    Who filters asks for the episodes that pass alone.
+    """
+    if not wish.topic or not chosen:
+        return ""
+    threads = [one.thread_id for one in chosen if not wish.others.hold_thread(tx, one.thread_id)]
+    ending = ending_of(tx, visibility, chosen[-1], wish.others)
+    below = still_open(tx, visibility, threads) if spans is None else ""
+    return "\n".join(part for part in (ending, below) if part)
 
 
 def _hit(episode: Episode, relevance: Mapping[UUID, float]) -> ReplayHit:

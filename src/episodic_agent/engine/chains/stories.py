@@ -10,17 +10,21 @@ from episodic_agent.core.chains.deciding import AUTO, UNCERTAIN
 from episodic_agent.core.chains.deciding import CHAIN as LINKED
 from episodic_agent.core.chains.metadata import Metadata, read_metadata
 from episodic_agent.core.chains.outcomes import UNKNOWN
+from episodic_agent.core.context.quoting import harmless, shown_name
 from episodic_agent.core.language.windows import windows
 from episodic_agent.engine.jobs.kinds import CHAIN
-from episodic_agent.engine.lived import lived_in
+from episodic_agent.engine.lived import lived_at, lived_in
 from episodic_agent.engine.recall.elsewhere import Elsewhere
 from episodic_agent.engine.threads.session_records import declared
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.errors import ProviderError
 from episodic_agent.protocols import Embedder, Transaction
-from episodic_agent.schemas import Episode, EpisodeState, Vector
+from episodic_agent.schemas import Episode, EpisodeState, Observation, Vector
 
 MOST_SESSIONS: Final = 200  # that are followed: no story told is longer
+MOST_OPEN: Final = 3  # open frames that a story ends with
+LONGEST_OPEN: Final = 300  # characters of each
+_LOOKED_BACK: Final = 64  # observations at the end of a thread, for one that may be shown
 
 
 class Further(NamedTuple):
@@ -98,6 +102,9 @@ def ending_of(tx: Transaction, visibility: Visibility, last: Episode, others: El
     if further:
         return f"The story goes on after this; `episodic arc {episode.id}` shows all of it."
     end = lived_in(tx, last.thread_id, last.end_at)
+    later = _newest_after(tx, visibility, last)
+    if later is not None:
+        return f"Told until {end:%Y-%m-%d}; its thread goes on until {lived_at(later):%Y-%m-%d}."
     if episode.state is EpisodeState.OPEN:
         return f"Last on {end:%Y-%m-%d}; it is still open."
     shown = visibility.worded(last)
@@ -108,6 +115,38 @@ def ending_of(tx: Transaction, visibility: Visibility, last: Episode, others: El
     ).outcome
     how = "nobody said how it came out" if outcome == UNKNOWN else f"outcome {outcome}"
     return f"It ended on {end:%Y-%m-%d}: {how}."
+
+
+def still_open(tx: Transaction, visibility: Visibility, threads: Sequence[UUID]) -> str:
+    """Return the newest words of the open frames of threads that a story tells of, in sentences.
+
+    They are in no episode yet, and may be how it comes out.
+    """
+    lines = []
+    for thread_id in dict.fromkeys(threads):
+        frame = tx.threads.frame(thread_id)
+        newest = _newest(tx, visibility, thread_id, frame.first_seq, frame.next_seq)
+        if newest is not None:
+            text = harmless(newest.text, LONGEST_OPEN)
+            lines.append(
+                f"Still open, last on {lived_at(newest):%Y-%m-%d}: {shown_name(newest.actor)}: {text}"
+            )
+    return "\n".join(lines[-MOST_OPEN:])
+
+
+def _newest_after(tx: Transaction, visibility: Visibility, last: Episode) -> Observation | None:
+    """Return what was said last in an event's thread after it, if anything that may be shown was."""
+    end = tx.threads.frame(last.thread_id).next_seq
+    return _newest(tx, visibility, last.thread_id, last.last_seq + 1, end)
+
+
+def _newest(
+    tx: Transaction, visibility: Visibility, thread_id: UUID, first: int, end: int
+) -> Observation | None:
+    first = max(first, end - _LOOKED_BACK)
+    read = tx.observations.read(thread_id, first, end - 1) if first < end else ()
+    shown = visibility.visible(tx.threads.number(thread_id), read)
+    return next((one for one in reversed(shown) if one.text.strip() and not visibility.holds(one.text)), None)
 
 
 def without_guesses(tx: Transaction, episode: Episode, metadata: Metadata) -> Metadata:

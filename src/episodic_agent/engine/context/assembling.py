@@ -234,7 +234,7 @@ class Contexts:
         at = request.at or self._deps.clock()
         explicit = channels.is_explicit(message.channel)
         if request.thread is None:
-            placement = Placement(tx, channels, [(message, at)], {}, hold=False)
+            placement = Placement(tx, channels, [(message, at)], {}, hold=False, as_of=request.at)
             placed = placement.take(_TRIAL, message, at)
             thread = _begun_by(tx, message) if placed.resolution.new else tx.threads.get(placed.thread)
             if thread is not None and are_apart(projects_of(thread.channels), request.projects):

@@ -478,7 +478,7 @@ def _known(
                 None,
                 proof.seq,
                 proof.seq,
-                as_lived(proof, fact.valid_at),
+                as_lived(proof, fact.stated_at),
                 worth,
                 quotation=is_quotation(fact),
                 wish=standing_line and (fact.id in wishes or fact.pinned),
@@ -511,7 +511,7 @@ def _weightiest_first(
         fact.id not in wishes,
         STANDING.index(fact.category) if fact.category in STANDING else 0,
         -scores.get(fact.id, 0.0),
-        -fact.valid_at.timestamp(),
+        -fact.stated_at.timestamp(),
         fact.id,
     )
 

@@ -153,10 +153,12 @@ class Forgetter:
         self._deps.recently_shown.erase(scope)
         pairs = {made.id: (scope, traces(one.text for one in gone))}
         settled = self._eraser.settle(scope.space, pairs) if sweep else ()
-        self._later.run(scope)
         done = next((one for one in settled if one.id == made.id), made)
         if made.what is What.USER:
-            return done
+            return (
+                done  # no work is left; what another thread still does for the user is refused, not awaited
+            )
+        self._later.try_run(scope)
         with self._deps.store.begin(scope, write=False) as tx:
             return replace(done, repeated_by=self._repeated(tx, gone))
 

@@ -25,7 +25,7 @@ from episodic_agent.errors import InvalidInput, NotFound, ProviderError
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Transaction, query_vector, ref_of
 from episodic_agent.schemas import Json, Observation, Scope, Vector
-from episodic_agent.schemas.facts import Category, Fact, FactEvidence, StoredFact
+from episodic_agent.schemas.facts import Category, Fact, FactEvidence, StoredFact, since_when
 from episodic_agent.showing import as_card, described
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class FactCard:
         return described(
             self,
             self.fact.fact,
-            f"since {self.fact.valid_at:%Y-%m-%d}",
+            since_when(self.fact),
             *(f"{one.actor}: “{one.text}”" for one in self.quotes[:1]),
             self.id,
         )
@@ -95,7 +95,7 @@ class FactCard:
 
     def _repr_html_(self) -> str:
         """Show the fact in a notebook, with the words that prove it."""
-        beside = f"{self.fact.category.value}, since {self.fact.valid_at:%Y-%m-%d}"
+        beside = f"{self.fact.category.value}, {since_when(self.fact)}"
         return as_card(self.fact.fact, beside, [f"{one.actor}: “{one.text}”" for one in self.quotes])
 
 
@@ -189,7 +189,7 @@ class FactRoom(RoomOf):
         with self._deps.store.begin(scope, write=False) as tx:
             scores: dict[UUID, float] | None = None
             if analysed is not None:
-                rows = recalled.best_facts(tx, self._deps, analysed, vector, limit=MOST, history=True)
+                rows = recalled.matching_facts(tx, self._deps, analysed, vector, limit=MOST)
                 scores = {fact.id: score for fact, score in rows}
                 facts = [fact for fact, _ in rows]
                 # what was believed of a matter hangs on all that is known of it
@@ -210,7 +210,7 @@ class FactRoom(RoomOf):
             and (about is None or fold(fact.subject) in about)
             and (scores is None or fact.id in scores)
         ]
-        cards.sort(key=lambda card: (-card.score, -card.fact.valid_at.timestamp(), card.id))
+        cards.sort(key=lambda card: (-card.score, -card.fact.stated_at.timestamp(), card.id))
         with self._deps.store.begin(scope, write=False) as tx:
             elsewhere = Elsewhere(own).hold(tx, (card.fact for card in cards))
             cards = [card for card in cards if card.id not in elsewhere]

@@ -15,6 +15,8 @@ from episodic_agent.core.facts.amending import may_amend
 from episodic_agent.core.facts.quoting import is_quotation, says_nothing, told_as
 from episodic_agent.core.facts.speakers import OWNER
 from episodic_agent.core.facts.stating import has_cue
+from episodic_agent.core.language import tokens
+from episodic_agent.core.language.terms import FAMILY, of_one_family
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.quoting import may_tell_of_changes
 from episodic_agent.engine.recall.elsewhere import Elsewhere
@@ -37,6 +39,7 @@ _PARTLY: Final = 0.45  # of which each must answer so much as well itself
 _OF_OTHERS: Final = 0.4  # worth of what others say of themselves, where who asks means themselves
 RELEVANT: Final = 0.2  # score below which a fact does not answer
 _MOSTLY: Final = 0.5  # share of a text that a fact quotes
+_AKIN: Final = 0.25  # worth of a word of the same family: half of the word itself
 _AT_ONCE: Final = 40  # facts: mostly enough of them hold
 DIGITS: Final = 6  # scores are rounded before they order anything, so that machines agree
 
@@ -83,6 +86,34 @@ def best_facts(
         return best_rows
     shown = after_what_holds(tx, [fact for fact, _ in best_rows], moment)
     return [(shown[fact.id], score) for fact, score in best_rows if fact.id in shown]
+
+
+def matching_facts(
+    tx: Transaction, deps: Deps, query: ranking.Query, vector: Vector | None, *, limit: int
+) -> Sequence[tuple[Fact, float]]:
+    """Return all facts, past ones too, that share words, families of words or meaning with a query."""
+    best = best_facts(tx, deps, query, vector, limit=limit, history=True)
+    rows = {fact.id: (fact, score) for fact, score in best}
+    for fact, score in akin_facts(tx, deps, query):
+        if fact.id not in rows or rows[fact.id][1] < score:
+            rows[fact.id] = fact, score
+    return list(rows.values())
+
+
+def akin_facts(tx: Transaction, deps: Deps, query: ranking.Query) -> Sequence[tuple[Fact, float]]:
+    """Return the facts with words of the family of those asked for, with scores in [0, 1], in no order.
+
+    A stem is that of one language: "allergie" and "allergique", or "allergy", are no two forms of a word to
+    it, and a long sentence is not near to a single word by meaning. All facts are read: who lists them waits.
+    """
+    asked = {term for term in query.terms if len(term) >= FAMILY}
+    rows = []
+    for stored in tx.knowledge.facts() if asked else ():
+        terms = set(tokens(stored.fact.fact, deps.language))
+        share = sum(any(of_one_family(term, one) for one in terms) for term in asked) / len(query.terms)
+        if share:
+            rows.append((stored.fact, round(_AKIN * share, DIGITS)))
+    return rows
 
 
 def _read_best(
@@ -143,7 +174,7 @@ def _overlap(first: FactEvidence, other: FactEvidence) -> bool:
 
 def _best_first(row: tuple[Fact, float]) -> tuple[float, float, UUID]:
     fact, score = row
-    return -score, -fact.valid_at.timestamp(), fact.id
+    return -score, -fact.stated_at.timestamp(), fact.id
 
 
 def answering(

@@ -24,6 +24,7 @@ from episodic_agent.core.threads import (
     is_reply,
 )
 from episodic_agent.core.threads.channels import channel_name
+from episodic_agent.core.threads.records import OPEN
 from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Transaction
@@ -31,8 +32,10 @@ from episodic_agent.schemas import Decision, Observation, Scope, Thread
 
 if TYPE_CHECKING:
     from episodic_agent.core.links import reading
+    from episodic_agent.engine.threads import recounting
 else:
     reading = module("episodic_agent.core.links.reading")
+    recounting = module("episodic_agent.engine.threads.recounting")
 
 THREAD: Final = "thread"
 NAMED: Final = "named"  # verdict of the decision that a caller named a thread which a message had begun
@@ -64,20 +67,24 @@ class Placement:
         opened: Mapping[str, UUID],
         *,
         hold: bool = True,
+        as_of: datetime | None = None,
     ) -> None:
         """Hold the scope and read what the items may join; `items` come with their event times.
 
         `opened` is what the same call has opened so far, by explicit channel. Without `hold` nothing is
-        promised to last, and a read transaction will do: for asking where something would go.
+        promised to last, and a read transaction will do: for asking where something would go. With `as_of`, a
+        moment of event time, that is asked of the threads as they stood then: what began later, or was said
+        in one since, leads nobody there.
         """
         if hold:
             tx.hold("threads")
         self._tx = tx
         self._channels = own_channels(channels, tx.scope, tx.upkeep.settings().timeouts)
         self._names: dict[UUID, str] = {}
+        self._as_of = as_of
         threads = {thread.id: thread for thread in self._candidates(items)}
         threads |= {t.id: t for t in map(tx.threads.get, opened.values()) if t is not None}
-        views = [view_of(thread) for thread in threads.values()]
+        views = [view for one in threads.values() if (view := self._view(one)) is not None]
         if any(self._seeks(item) for item, _ in items):
             spoken_in = answered(tx, threads.values())
             views = [replace(view, answered=view.id in spoken_in) for view in views]
@@ -95,6 +102,9 @@ class Placement:
         resolution = self._resolver.take(arriving)
         thread = resolution.thread
         return PlacedItem(resolution, thread, self._names.get(thread) if resolution.new else None)
+
+    def _view(self, thread: Thread) -> ThreadView | None:
+        return view_of(thread) if self._as_of is None else _view_at(self._tx, thread, self._as_of)
 
     def _seeks(self, item: Item) -> bool:
         """Tell whether an item may find a thread on a channel where users mostly pick one."""
@@ -118,7 +128,7 @@ class Placement:
         yield from current
         if not self._looks_back(current, items):
             return
-        latest = max(at for _, at in items) + self._channels.longest
+        latest = self._as_of or max(at for _, at in items) + self._channels.longest
         for thread in self._tx.threads.list(begun=latest, limit=_EARLIER):
             if thread.id not in seen and is_shared(thread, picked):
                 yield thread
@@ -130,6 +140,8 @@ class Placement:
         if not current or chosen:
             return True
         first = view_of(current[0])
+        if self._as_of is not None and first.last_activity_at > self._as_of:
+            return True  # the current thread of then may not be among those of now
         longest = max(self._channels.longest, first.timeout or timedelta(0))
         return min(at for _, at in items) < first.created_at - longest
 
@@ -150,6 +162,24 @@ def view_of(thread: Thread) -> ThreadView:
         thread.closed_for,
         thread.selected_at,
     )
+
+
+def _view_at(tx: Transaction, thread: Thread, moment: datetime) -> ThreadView | None:
+    """Return what resolution would have read of a thread at an event time; None before it began.
+
+    One in which something was said later was not over then.
+    """
+    view = view_of(thread)
+    if view.last_activity_at <= moment:
+        return view
+    if view.created_at > moment:
+        return None
+    selected_at = thread.selected_at if thread.selected_at is None or thread.selected_at <= moment else None
+    last = recounting.said_by(tx, thread, moment) - 1
+    active = max((one.at for one in tx.observations.read(thread.id, last, last)), default=view.created_at)
+    if thread.last_activity_at > moment:
+        view = replace(view, status=OPEN, closed_for="")
+    return replace(view, selected_at=selected_at, last_activity_at=max(active, selected_at or active))
 
 
 def is_unnamed(thread: Thread) -> bool:

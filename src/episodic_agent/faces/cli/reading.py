@@ -50,6 +50,7 @@ from episodic_agent.faces.shapes import recall_json
 from episodic_agent.lazily import module
 from episodic_agent.private import replacing
 from episodic_agent.schemas import AuditKind
+from episodic_agent.schemas.facts import since_when
 from episodic_agent.showing import clipped
 
 if TYPE_CHECKING:
@@ -228,7 +229,7 @@ def render_recall(recall: Recall, owner: str, *, explain: bool = False) -> None:
         fact = matching_hit.fact
         console.print(
             Text(f"• {wording.fact_words(fact.fact, owner)}"),
-            Text(f"{fact.category}, since {fact.valid_at:%Y-%m-%d}", style="dim"),
+            Text(f"{fact.category}, {since_when(fact)}", style="dim"),
         )
     if recall.abstained and facts:
         console.print(Text(NO_EPISODE, style="yellow"))

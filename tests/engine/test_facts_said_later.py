@@ -1,0 +1,48 @@
+"""What has been so for a while when it is first said: newer than what was said before it, whenever it began."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+import pytest
+from builders.chats import Clock, mine
+from conftest import OpenMemory
+
+from episodic_agent import Memory
+from episodic_agent.engine.lived import facts_as_lived
+from episodic_agent.faces.shapes import fact_card_item
+
+OLDER = "Please always send my parcels to the bakery on the corner."
+NEWER = "I have been working at the bakery on Hill Road since September."
+
+
+@pytest.fixture
+def memory(open_memory: OpenMemory, clock: Clock) -> Iterator[Memory]:
+    with open_memory(embedder="hashing", policy="seed-001", clock=clock) as memory:
+        for day, text in ((8, OLDER), (15, NEWER)):
+            clock.now = datetime.fromisoformat(f"2026-11-{day:02}T18:30:00+02:00")
+            mine(memory).add({"content": text, "timestamp": clock.now.isoformat()}, thread=f"day {day}")
+        clock.forward(hours=3)
+        mine(memory).flush()
+        mine(memory).facts.consolidate()
+        yield memory
+
+
+def test_a_context_tells_what_is_known_in_the_order_it_was_said(memory: Memory) -> None:
+    text = mine(memory).context("Where is the bakery?", max_tokens=600).text
+    lines = [line for line in text.splitlines() if line.startswith("- ") and "bakery" in line]
+    assert [line.rpartition(" (")[2] for line in lines] == ["2026-11-08)", "2026-11-15)"]
+
+
+def test_a_list_has_what_was_said_last_first_and_says_when(memory: Memory) -> None:
+    newest, oldest = mine(memory).facts.list()
+    assert (newest.fact.value, oldest.fact.value) == (NEWER, OLDER)
+    (shown, plain) = facts_as_lived(mine(memory), [newest, oldest])
+    assert "since 2026-09-01, said 2026-11-15:" in fact_card_item(shown).text
+    assert "since 2026-11-08:" in fact_card_item(plain).text
+
+
+def test_since_when_is_told_by_the_clock_of_who_said_it(memory: Memory) -> None:
+    (newest, *_) = facts_as_lived(mine(memory), mine(memory).facts.list())
+    assert newest.fact.valid_at.isoformat() == "2026-09-01T00:00:00+02:00"
+    (shown,) = facts_as_lived(mine(memory), [mine(memory).facts.get(newest.id)])
+    assert shown.quotes[0].valid_at.utcoffset() == timedelta(hours=2)
