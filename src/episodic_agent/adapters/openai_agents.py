@@ -71,9 +71,9 @@ class EpisodicSession:
         async def dynamic(context: RunContextWrapper[Any], agent: Agent[Any]) -> str:
             del agent
             message = _last_message(context.turn_input)
-            given = texts_of((i for i in context.turn_input if isinstance(i, Mapping)), _item)
+            of_turn = texts_of((i for i in context.turn_input if isinstance(i, Mapping)), _item)
             # what a run's tools answered is in its prompt, and in the session, but not in what it began with
-            in_prompt = list((Counter(given) | Counter(self._of_run)).elements())
+            in_prompt = list((Counter(of_turn) | Counter(self._of_run)).elements())
             past = await asyncio.to_thread(
                 recalled,
                 self._memory,

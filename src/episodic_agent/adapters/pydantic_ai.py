@@ -95,13 +95,15 @@ class EpisodicCapability(AbstractCapability[Any]):
 
     async def wrap_run(self, ctx: RunContext[Any], *, handler: Any) -> Any:
         """Keep what the user said where the run fails or is cancelled: it was said all the same."""
+        done = False
         try:
-            return await handler()
-        except BaseException:
-            if _text(ctx.prompt).strip():
+            result = await handler()
+            done = True
+        finally:
+            if not done and _text(ctx.prompt).strip():
                 prompt = ModelRequest([UserPromptPart(ctx.prompt or "")], run_id=ctx.run_id)
                 await asyncio.to_thread(self._keep, ctx, [prompt])
-            raise
+        return result
 
     def _keep(self, context: RunContext[Any], messages: Sequence[ModelMessage]) -> None:
         history = ThreadHistory(self.memory, self._thread(context))

@@ -58,9 +58,9 @@ def _lines_in_prompt(
     lines: set[int] = set()
     for item in sorted(items, key=lambda item: -item.last_seq):
         spans = range(item.first_seq, item.last_seq + 1)
-        wanted = Counter(texts[item.thread_id, seq] for seq in spans if (item.thread_id, seq) in texts)
-        if wanted and wanted <= left:
-            left -= wanted
+        of_line = Counter(texts[item.thread_id, seq] for seq in spans if (item.thread_id, seq) in texts)
+        if of_line and of_line <= left:
+            left -= of_line
             lines.add(item.line)
     return lines
 
