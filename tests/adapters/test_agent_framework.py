@@ -1,6 +1,7 @@
 """An agent of Microsoft's Agent Framework with the provider, on a chat client that answers as told."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -93,3 +94,60 @@ def test_instructions_and_tools_tell_of_named_threads_alone(memory: Memory) -> N
         assert told_of([*(m.text for m in first), options.get("instructions")]) == (True, only is None)
         assert told_of([m.to_dict() for m in second]) == (True, only is None)
         team.erase(thread="desk")  # it holds what the tool answered
+
+
+MOVED = ("flights to Oslo: SAS, leaving 8 may", "jonas cannot do the 8th, so it is the 15th of may")
+
+
+def prompt_of(client: Scripted) -> str:
+    messages, options = client.asked[-1]
+    return "\n".join([str(options.get("instructions")), *(m.text for m in messages)])
+
+
+def test_a_session_that_begins_anew_is_told_what_its_thread_holds_and_one_that_goes_on_is_not(
+    memory: Memory,
+) -> None:
+    ana = memory.user("ana", new=True)
+    client = Scripted(["ok"], ["ok"], ["15 may"], ["15 may"])
+
+    async def program(*texts: str) -> str:
+        agent = Agent(client, context_providers=[EpisodicContextProvider(ana)])
+        session = agent.create_session(session_id="trip")
+        for text in texts:
+            await agent.run(text, session=session)
+        return prompt_of(client)
+
+    going_on = asyncio.run(program(*MOVED))
+    assert going_on.count(MOVED[0]) == 1
+    anew = asyncio.run(program("when do we fly to Oslo?"))
+    assert [anew.count(text) for text in MOVED] == [1, 1]
+    asyncio.run(program("when do we fly to Oslo?"))  # once more in another process: said twice
+    assert ana.stats().observations == 8
+
+
+def test_what_was_said_in_a_run_that_failed_is_kept_once_though_it_is_tried_again(memory: Memory) -> None:
+    ana = memory.user("ana", new=True)
+    client = Scripted()
+    agent = Agent(client, context_providers=[EpisodicContextProvider(ana)])
+    session = agent.create_session(session_id="health")
+
+    async def talk() -> None:
+        with pytest.raises(IndexError):  # the client has no answer
+            await agent.run("I'm allergic to penicillin", session=session)
+
+    asyncio.run(talk())
+    assert ana.stats().observations == 1
+    client.answers = [["Noted"], ["Noted"]]
+    asyncio.run(agent.run("I'm allergic to penicillin", session=session))
+    assert ana.stats().observations == 2
+    asyncio.run(agent.run("I'm allergic to penicillin", session=agent.create_session(session_id="health")))
+    assert ana.stats().observations == 4  # that was answered: it is said again
+
+
+def test_a_turn_that_is_tried_again_in_another_process_is_kept_once(memory: Memory) -> None:
+    ana = memory.user("ana", new=True)
+    for answers in ([], [["Noted"]]):
+        agent = Agent(Scripted(*answers), context_providers=[EpisodicContextProvider(ana)])
+        with contextlib.suppress(IndexError):
+            asyncio.run(agent.run("I'm allergic to nuts", session=agent.create_session(session_id="health")))
+    assert ana.stats().observations == 2

@@ -109,3 +109,15 @@ def test_the_retriever_finds_in_named_threads_alone(memory: Memory) -> None:
         assert told_of(EpisodicRetriever(memory=team, only=only).invoke(QUESTION)) == expected
     with pytest.raises(InvalidInput, match="name at least one"):
         EpisodicRetriever(memory=team, only=[]).invoke(QUESTION)
+
+
+def test_a_retriever_returns_as_many_documents_as_its_limit_says(memory: Memory) -> None:
+    ana = memory.user("ana", new=True)
+    for day in range(6):
+        ana.add([f"the oven comes on day {day}", f"the oven is of steel {day}"], thread=f"kitchen {day}")
+    for limit in (1, 3):
+        found = EpisodicRetriever(memory=ana, limit=limit).invoke("when does the oven come?")
+        assert len(found) == limit
+        scores = [document.metadata["score"] for document in found if "score" in document.metadata]
+        assert scores == sorted(scores, reverse=True)
+        assert scores

@@ -1,6 +1,7 @@
 """The store inside a graph of LangGraph, and its whole contract beside LangGraph's own store."""
 
 import asyncio
+from datetime import datetime
 from typing import Annotated, Any, TypedDict
 
 import pytest
@@ -125,3 +126,28 @@ def test_an_operator_that_there_is_none_of_is_named(memory: Memory) -> None:
     store.put(("a",), "k", {"n": 1})
     with pytest.raises(InvalidInput, match=r"no operator '\$like'"):
         store.search(("a",), filter={"n": {"$like": 1}})
+
+
+def test_what_must_not_be_searched_is_refused_and_nothing_of_it_is_kept(memory: Memory) -> None:
+    ana = memory.user("ana", new=True)
+    store = EpisodicStore(ana)
+    with pytest.raises(InvalidInput, match=r"'recipe', index=False.*leave `index` out, or keep"):
+        store.put(("notes",), "recipe", {"text": "the secret recipe of granny"}, index=False)
+    assert store.search(("notes",)) == []
+    assert ana.threads.list() == []
+
+
+@pytest.mark.parametrize(
+    ("value", "told_so"),
+    [
+        ({"o": object()}, "value of 'k', at 'o' is a object"),
+        ({"in": [{"when": datetime(2026, 1, 1)}]}, "at 'in', at 0, at 'when' is a datetime"),
+        ({1: 2}, "has the key 1, a int"),
+        ({"pair": (1, 2)}, "at 'pair' is a tuple"),
+    ],
+)
+def test_a_value_that_would_not_come_back_as_it_was_is_refused_by_name(
+    memory: Memory, value: Any, told_so: str
+) -> None:
+    with pytest.raises(TypeError, match=told_so):
+        EpisodicStore(memory.user("ana", new=True)).put(("a",), "k", value)

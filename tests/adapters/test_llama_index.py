@@ -90,3 +90,16 @@ def test_a_block_tells_of_named_threads_alone(memory: Memory) -> None:
     for name, only in (("a", None), ("b", [OPEN])):
         engine(EpisodicMemoryBlock(memory=team, only=only), model, name).chat(QUESTION)
         assert told_of(model.asked[-1][0].content) == (True, only is None)
+
+
+def test_a_memory_that_begins_anew_is_told_what_its_thread_holds(memory: Memory) -> None:
+    ana, model = memory.user("ana", new=True), Recorder()
+    moved = ("flights to Oslo: SAS, leaving 8 may", "jonas cannot do the 8th, so it is the 15th of may")
+    chat = engine(EpisodicMemoryBlock(memory=ana), model, "trip")
+    for text in moved:
+        chat.chat(text)
+    assert str(model.asked[-1]).count(moved[0]) == 1
+    engine(EpisodicMemoryBlock(memory=ana), model, "trip").chat("when do we fly to Oslo?")
+    system = str(model.asked[-1][0].content)
+    assert [text in system for text in moved] == [True, True]
+    assert "when do we fly" not in system

@@ -11,7 +11,14 @@ from builders.teams import OPEN, QUESTION, team_of, told_of
 
 framework("agents")
 
-from agents import Agent, OpenAIChatCompletionsModel, Runner, SQLiteSession, set_tracing_disabled
+from agents import (
+    Agent,
+    OpenAIChatCompletionsModel,
+    RunContextWrapper,
+    Runner,
+    SQLiteSession,
+    set_tracing_disabled,
+)
 from agents.items import TResponseInputItem
 from openai import AsyncOpenAI
 
@@ -152,3 +159,30 @@ def test_instructions_and_tools_tell_of_named_threads_alone(memory: Memory, serv
         call: Any = search.on_invoke_tool
         answer = asyncio.run(call(None, json.dumps({"query": QUESTION, "only": [OPEN, "dm-lena"]})))
         assert told_of(answer) == (True, only is None)
+
+
+def test_instructions_tell_what_of_the_session_the_run_does_not_hold(memory: Memory) -> None:
+    ana = memory.user("ana", new=True)
+    session = EpisodicSession("trip", ana)
+    moved = ("flights to Oslo: SAS, leaving 8 may", "jonas cannot do the 8th, so it is the 15th of may")
+    question = {"role": "user", "content": "when do we fly to Oslo?"}
+
+    async def told_to(items: list[Any]) -> list[bool]:
+        context = RunContextWrapper(None)
+        context.turn_input = [*items, question]
+        instructions = await session.instructions()(context, Agent("Assistant"))
+        assert question["content"] not in instructions
+        return [text in instructions for text in (*moved, "20 euros")]
+
+    async def talk() -> None:
+        before = EpisodicSession("trip", ana)
+        await before.add_items([{"role": "user", "content": text} for text in moved])
+        assert await told_to([]) == [True, True, False]
+        items = await session.get_items()
+        assert await told_to(items[1:]) == [True, False, False]
+        # as a run goes on: what was asked, and what its tools answered, is in the session already
+        await session.add_items([question])
+        await session.add_items([{"type": "function_call_output", "call_id": "c", "output": "20 euros"}])
+        assert await told_to(items) == [False, False, False]
+
+    asyncio.run(talk())

@@ -93,3 +93,42 @@ def test_instructions_and_tools_tell_of_named_threads_alone(memory: Memory) -> N
         assert told_of(first.instructions) == (True, only is None)  # type: ignore[union-attr]
         assert told_of(answered.parts) == (True, only is None)
         team.erase(thread="desk")  # it holds what the tool answered
+
+
+MOVED = ("flights to Oslo: SAS, leaving 8 may", "jonas cannot do the 8th, so it is the 15th of may")
+
+
+def test_a_run_is_told_what_its_thread_holds_and_its_history_does_not(memory: Memory) -> None:
+    ana = memory.user("ana", new=True)
+    capability = EpisodicCapability(ana, thread="trip", tools=())
+    agent = Agent(TestModel(custom_output_text="ok"), capabilities=[capability])
+    first = agent.run_sync(MOVED[0])
+    agent.run_sync(MOVED[1], message_history=first.all_messages())
+    for history, expected in (
+        ([], [True, True]),
+        (first.all_messages(), [False, True]),  # the outdated half alone
+        (capability.history(), [False, False]),
+    ):
+        made = agent.run_sync("when do we fly to Oslo?", message_history=history).new_messages()
+        assert [text in str(made[0].instructions) for text in MOVED] == expected  # type: ignore[union-attr]
+
+
+def test_what_was_said_in_a_run_that_failed_is_kept_once_though_it_is_tried_again(memory: Memory) -> None:
+    ana = memory.user("ana", new=True)
+    capability = EpisodicCapability(ana, thread="health", tools=())
+    broken: list[BaseException] = [RuntimeError("no model"), asyncio.CancelledError()]
+
+    def answering(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        if broken:
+            raise broken.pop()
+        return ModelResponse([TextPart("Noted")])
+
+    agent = Agent(FunctionModel(answering), capabilities=[capability])
+    for _ in range(2):
+        with pytest.raises((RuntimeError, asyncio.CancelledError)):
+            asyncio.run(agent.run("I'm allergic to penicillin"))
+        assert ana.stats().observations == 1
+    asyncio.run(agent.run("I'm allergic to penicillin", message_history=capability.history()))
+    assert ana.stats().observations == 2
+    asyncio.run(agent.run("I'm allergic to penicillin", message_history=capability.history()))
+    assert ana.stats().observations == 4  # that was answered: it is said again

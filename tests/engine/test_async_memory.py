@@ -11,7 +11,7 @@ import pytest
 
 from episodic_agent import AsyncMemory, Filter, Memory
 from episodic_agent.engine.async_memory import is_room
-from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.errors import EpisodicError, InvalidInput, NotFound
 
 
 def verbs(tree: Any, path: str = "") -> Iterator[str]:
@@ -108,3 +108,23 @@ def test_an_export_that_is_left_early_ends_its_read(tmp_path: Path) -> None:
             assert (await ana.erase(everything=True)).state == "done"
 
     asyncio.run(main())
+
+
+def test_a_memory_is_opened_by_async_with_and_by_await_alike(tmp_path: Path) -> None:
+    async def used() -> list[int]:
+        async with AsyncMemory.open(tmp_path / "memory.db", embedder="none") as memory:
+            await memory.user("ana", new=True).add("The key is under the mat")
+        with pytest.raises(EpisodicError):
+            await memory.user("ana").stats()
+        reopened = await AsyncMemory.open(tmp_path / "memory.db", embedder="none")
+        async with reopened:
+            return [(await reopened.user("ana").stats()).observations]
+
+    assert asyncio.run(used()) == [1]
+
+
+def test_a_search_without_an_embedder_says_that_no_message_has_its_words(tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "memory.db", embedder="none") as memory:
+        ana = memory.user("ana", new=True)
+        ana.add("The key is under the mat")
+        assert "nothing here has a word of this query" in " ".join(ana.search("zeppelin").notes)

@@ -251,3 +251,14 @@ def test_a_replay_tells_the_story_in_the_seeds_form(told: Memory) -> None:
     assert (
         memory_tools(mine(told)).call("replay_topic", {"topic": "zeppelins"}).count("No episodes found") == 1
     )
+
+
+def test_a_replay_that_finds_nothing_names_the_tool_that_finds_more(told: Memory) -> None:
+    assert "search_memory" in memory_tools(mine(told)).call("replay_topic", {"topic": "zeppelins"})
+
+
+def test_the_question_asked_does_not_stand_between_the_marks_of_what_was_recalled(told: Memory) -> None:
+    question = "Is the kitchen tap still dripping?"
+    text = memory_tools(mine(told)).call("get_context", {"message": question, "thread": "new"})
+    assert "tap" in text
+    assert question not in text

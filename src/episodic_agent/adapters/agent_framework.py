@@ -6,8 +6,9 @@ Written against agent-framework-core 1.23.0: `ContextProvider` with `before_run`
 import asyncio
 from collections.abc import Sequence
 from typing import Any, Final
+from uuid import uuid4
 
-from episodic_agent.adapters.history import ThreadHistory, item_for
+from episodic_agent.adapters.history import ThreadHistory, item_for, texts_of
 from episodic_agent.adapters.needing import bound, needing
 from episodic_agent.engine.filters import Where
 from episodic_agent.engine.user import UserMemory
@@ -15,7 +16,14 @@ from episodic_agent.faces.recalling import MAX_TOKENS, recalled
 from episodic_agent.tools import memory_tools
 
 with needing("agent-framework"):
-    from agent_framework import AgentSession, ContextProvider, FunctionTool, Message, SessionContext
+    from agent_framework import (
+        AgentSession,
+        ContextProvider,
+        FunctionTool,
+        HistoryProvider,
+        Message,
+        SessionContext,
+    )
 
 READING: Final = ("search_memory", "get_facts", "replay_topic")  # tools a model may call without asking
 
@@ -24,9 +32,9 @@ class EpisodicContextProvider(ContextProvider):
     """Memory for `Agent(…, context_providers=[…])`, bound to one user.
 
     Before a run what of the past bears on the message is added to the instructions, and `tools` for the model
-    to ask; after it what was said is kept, once, in `thread` (without one, in a thread named after the
-    session). `only` are the threads and channels of which instructions (beside the session's own thread) and
-    tools may tell.
+    to ask, and what the user said is kept; after it the answers are. All is kept once, in `thread` (without
+    one, in a thread named after the session). `only` are the threads and channels of which instructions
+    (beside the session's own thread) and tools may tell.
     """
 
     def __init__(
@@ -50,8 +58,7 @@ class EpisodicContextProvider(ContextProvider):
     async def before_run(
         self, *, agent: Any, session: AgentSession, context: SessionContext, state: dict[str, Any]
     ) -> None:
-        """Add what of the past bears on the message, and the tools."""
-        del agent, state
+        """Add what of the past bears on the message, and the tools; keep the message."""
         message = "\n".join(m.text for m in context.input_messages if str(m.role) == "user")
         past = await asyncio.to_thread(
             recalled,
@@ -60,23 +67,44 @@ class EpisodicContextProvider(ContextProvider):
             thread=self._thread(session),
             max_tokens=self._max_tokens,
             only=self._only,
+            in_prompt=await self._in_prompt(agent, session, context),
         )
         if past:
             context.extend_instructions(self.source_id, past)
         functions = [tool["function"] for tool in memory_tools(self._memory, only=self._only).openai()]
         context.extend_tools(self.source_id, [self._tool(f) for f in functions if f["name"] in self._tools])
+        history = ThreadHistory(self._memory, self._thread(session))
+        items = _items(context.input_messages, session, state)
+        await asyncio.to_thread(lambda: history.append(history.without_retried(items)))
 
     async def after_run(
         self, *, agent: Any, session: AgentSession, context: SessionContext, state: dict[str, Any]
     ) -> None:
-        """Keep the messages of the run; their place in the session names those without an id."""
+        """Keep the answers of the run; their place in the session names those without an id."""
         del agent
         answers = context.response.messages if context.response else []
         messages = [*context.input_messages, *answers]
-        first = int(state.get("kept", 0))
-        items = [_item(m, f"{session.session_id}:{first + n}") for n, m in enumerate(messages)]
+        items = _items(messages, session, state)[len(context.input_messages) :]
         await asyncio.to_thread(ThreadHistory(self._memory, self._thread(session)).append, items)
-        state["kept"] = first + len(messages)
+        state["kept"] = int(state.get("kept", 0)) + len(messages)
+
+    async def _in_prompt(
+        self, agent: Any, session: AgentSession, context: SessionContext
+    ) -> list[str] | None:
+        """Return the texts of the conversation that the model is given; None where a service keeps it.
+
+        The framework's own history comes after the providers that an agent was made with.
+        """
+        if session.service_session_id is not None:
+            return None
+        messages = [*(m for given in context.context_messages.values() for m in given)]
+        for provider in getattr(agent, "context_providers", None) or ():
+            asked = isinstance(provider, HistoryProvider) and provider.load_messages
+            if asked and provider.source_id not in context.context_messages:
+                state = session.state.get(provider.source_id, {})
+                messages += await provider.get_messages(session.session_id, state=state)
+        # the last message is the one that is asked about, which the thread has not yet
+        return texts_of([*messages, *context.input_messages[:-1]], _item)
 
     def _thread(self, session: AgentSession) -> str:
         return self._name or str(session.session_id)
@@ -95,7 +123,13 @@ class EpisodicContextProvider(ContextProvider):
         )
 
 
-def _item(message: Message, place: str) -> dict[str, Any]:
+def _items(messages: Sequence[Message], session: AgentSession, state: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what is kept of messages, by their place in a session as this program knows it."""
+    first, begun = int(state.get("kept", 0)), state.setdefault("begun", uuid4().hex[:12])
+    return [_item(m, f"{session.session_id}:{begun}:{first + n}") for n, m in enumerate(messages)]
+
+
+def _item(message: Message, place: str = "") -> dict[str, Any]:
     calls = [
         {"id": c.call_id, "function": {"name": c.name, "arguments": c.arguments}}
         for c in message.contents

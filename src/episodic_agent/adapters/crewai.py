@@ -52,7 +52,7 @@ class EpisodicCrewMemory(Memory):
     # --- keep --------------------------------------------------------------------------------------------
 
     def extract_memories(self, content: str) -> list[str]:
-        """Return a report as it is: facts are drawn from it by the memory itself, with their proof."""
+        """Return a report as it is: it is kept in its own words, not in what a model makes of them."""
         return [content] if content.strip() else []
 
     def remember(self, content: str, scope: str | None = None, **about: Any) -> MemoryRecord | None:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -71,6 +71,21 @@ class ThreadHistory:
             if not waiting:
                 return
 
+    def without_retried(self, messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """Return the messages of a turn but the first, where the thread ends with them and has no answer.
+
+        A turn that failed left them there: what is said again then is the same, said once.
+        """
+        texts = [read_item(message).text for message in messages]
+        unanswered: list[str] = []
+        for observation in reversed(self.observations(len(messages)) if messages else []):
+            if is_reply(observation) or observation.kind != "message":
+                break
+            unanswered.insert(0, observation.text)
+        repeated = range(len(unanswered), 0, -1)
+        first = next((n for n in repeated if unanswered[-n:] == texts[:n]), 0)
+        return list(messages[first:])
+
     def pop(self) -> Observation | None:
         """Erase the last message and return it; None where there is none."""
         for observation in self.observations(1):
@@ -82,6 +97,15 @@ class ThreadHistory:
         """Erase the thread, with what was made of it; nothing where there is none."""
         with suppress(NotFound):
             self.memory.erase(thread=self.thread)
+
+
+def texts_of(messages: Iterable[Any], item_of: Callable[[Any], Mapping[str, Any]]) -> list[str]:
+    """Return the texts that a framework's messages have once they are kept; what cannot be kept has none."""
+    texts: list[str] = []
+    for message in messages:
+        with suppress(InvalidInput):
+            texts.append(read_item(item_of(message)).text)
+    return texts
 
 
 def original(observation: Observation) -> Any:

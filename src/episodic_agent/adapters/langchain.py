@@ -51,7 +51,7 @@ class EpisodicChatHistory(BaseChatMessageHistory):
 
 
 class EpisodicRetriever(BaseRetriever):
-    """What `search` finds, as documents: facts first, then the messages that answer, best first.
+    """What `search` finds, as at most `limit` documents: facts first, then the messages that answer.
 
     `only` are names of threads and channels: nothing said elsewhere is found.
     """
@@ -71,13 +71,15 @@ class EpisodicRetriever(BaseRetriever):
         del run_manager
         if self.memory.missing or not query.strip():
             return []
-        answer = self.memory.search(query, limit=self.limit, only=self.only)
+        answer = self.memory.search(query, limit=self.limit, observations=self.limit, only=self.only)
         facts = [
             Document(hit.fact.fact, metadata={"kind": "fact", "since": hit.fact.valid_at.isoformat()})
             for hit in answer.facts
         ]
-        proofs = {proof.observation.id: (hit, proof) for hit in answer.hits for proof in hit.evidence}
-        return facts + [
+        shown = [(hit, proof) for hit in answer.hits for proof in hit.evidence]
+        shown.sort(key=lambda pair: -pair[1].score)  # stable: of those alike the better episode's
+        proofs = {proof.observation.id: (hit, proof) for hit, proof in reversed(shown)}
+        messages = [
             Document(
                 proof.observation.text,
                 id=str(identity),
@@ -90,8 +92,11 @@ class EpisodicRetriever(BaseRetriever):
                     "score": proof.score,
                 },
             )
-            for identity, (hit, proof) in proofs.items()
+            for identity, (hit, proof) in reversed(proofs.items())
         ]
+        # a fact takes no place from the message that answers best
+        facts = facts[: self.limit - 1] if messages else facts
+        return [*facts, *messages][: self.limit]
 
 
 def _item(message: BaseMessage) -> dict[str, Any]:

@@ -106,6 +106,7 @@ class EpisodicStore(BaseStore):
         history = self._history(op.namespace)
         before = self._items(op.namespace).get(op.key)
         if op.value is not None:
+            _check_put(op)
             if before is not None and before.item.value == op.value and op.ttl is None:
                 return
             created = None if before is None else before.item.created_at.isoformat()
@@ -184,7 +185,31 @@ def words_of(value: object) -> str:
         return ", ".join(filter(None, map(words_of, value)))
     if value is None:
         return ""
-    return value if isinstance(value, str) else json.dumps(value, default=str)
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _check_put(op: PutOp) -> None:
+    """Raise for what would not come back as it was put, and for what must not be searched."""
+    if op.index is False:
+        raise InvalidInput(
+            f"put(…, {op.key!r}, index=False): all that is kept here is searched and told; leave `index` "
+            "out, or keep what must not be found in another store, such as langgraph's InMemoryStore"
+        )
+    _check_json(op.value, f"value of {op.key!r}")
+
+
+def _check_json(value: object, place: str) -> None:
+    """Raise TypeError, naming where it stands and what it is, for what JSON would change or cannot hold."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if not isinstance(key, str):
+                raise TypeError(f"the {place} has the key {key!r}, a {type(key).__name__}; give it as a text")
+            _check_json(inner, f"{place}, at {key!r}")
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            _check_json(inner, f"{place}, at {number}")
+    elif value is not None and not isinstance(value, str | int | float | bool):
+        raise TypeError(f"the {place} is a {type(value).__name__}, which JSON cannot hold; give its text")
 
 
 def _item(namespace: Namespace, written: Mapping[str, Any], observation: Observation) -> Item:

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from episodic_agent.adapters.history import ThreadHistory, item_for
+from episodic_agent.adapters.history import ThreadHistory, item_for, texts_of
 from episodic_agent.adapters.needing import bound, needing
 from episodic_agent.faces.recalling import MAX_TOKENS, recalled
 
@@ -54,6 +54,7 @@ class EpisodicMemoryBlock(BaseMemoryBlock[str]):
             thread=thread,
             max_tokens=self.max_tokens,
             only=self.only,
+            in_prompt=texts_of(spoken_so_far, _item),
         )
 
     async def _aput(self, messages: list[ChatMessage]) -> None:

@@ -5,10 +5,11 @@ Written against openai-agents 0.24.0: the protocol `Session`, dynamic instructio
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
-from episodic_agent.adapters.history import ThreadHistory, item_for, original, role_of
+from episodic_agent.adapters.history import ThreadHistory, item_for, original, role_of, texts_of
 from episodic_agent.adapters.needing import bound, needing
 from episodic_agent.engine.filters import Where
 from episodic_agent.engine.user import UserMemory
@@ -40,9 +41,11 @@ class EpisodicSession:
         self._memory = bound(memory)
         self._only = only
         self._history = ThreadHistory(self._memory, session_id)
+        self._of_run: list[str] = []  # texts of the items that came since the session was read
 
     async def get_items(self, limit: int | None = None) -> list[Any]:
         """Return the items in order, or the last `limit` of them."""
+        self._of_run = []
         if limit is None:
             limit = getattr(self.session_settings, "limit", None)
         read = await asyncio.to_thread(self._history.observations, limit)
@@ -51,6 +54,7 @@ class EpisodicSession:
     async def add_items(self, items: list[Any]) -> None:
         """Keep items in the order they have."""
         await asyncio.to_thread(self._history.append, [_item(item) for item in items], returning=True)
+        self._of_run += texts_of(items, _item)
 
     async def pop_item(self) -> Any:
         """Erase the last item and return it; None where there is none."""
@@ -67,6 +71,9 @@ class EpisodicSession:
         async def dynamic(context: RunContextWrapper[Any], agent: Agent[Any]) -> str:
             del agent
             message = _last_message(context.turn_input)
+            of_turn = texts_of((i for i in context.turn_input if isinstance(i, Mapping)), _item)
+            # what a run's tools answered is in its prompt, and in the session, but not in what it began with
+            in_prompt = list((Counter(of_turn) | Counter(self._of_run)).elements())
             past = await asyncio.to_thread(
                 recalled,
                 self._memory,
@@ -74,6 +81,7 @@ class EpisodicSession:
                 thread=self.session_id,
                 max_tokens=max_tokens,
                 only=self._only,
+                in_prompt=in_prompt,
             )
             return "\n\n".join(part for part in (text, past) if part)
 

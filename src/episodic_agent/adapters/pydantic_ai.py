@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from episodic_agent.adapters.history import ThreadHistory, item_for
+from episodic_agent.adapters.history import ThreadHistory, item_for, texts_of
 from episodic_agent.adapters.needing import bound, needing
 from episodic_agent.engine.filters import Where
 from episodic_agent.engine.user import UserMemory
@@ -70,7 +70,13 @@ class EpisodicCapability(AbstractCapability[Any]):
         async def past(context: RunContext[Any]) -> str:
             message, thread = _text(context.prompt), self._thread(context)
             return await asyncio.to_thread(
-                recalled, self.memory, message, thread=thread, max_tokens=self.max_tokens, only=self.only
+                recalled,
+                self.memory,
+                message,
+                thread=thread,
+                max_tokens=self.max_tokens,
+                only=self.only,
+                in_prompt=texts_of(_before(context), _item),
             )
 
         return past
@@ -84,15 +90,25 @@ class EpisodicCapability(AbstractCapability[Any]):
 
     async def after_run(self, ctx: RunContext[Any], *, result: Any) -> Any:
         """Keep the messages the run made."""
-        messages = result.new_messages()
-        written = ModelMessagesTypeAdapter.dump_python(messages, mode="json")
-        items = [
-            item_for(_fields(message), original, identity=f"{ctx.run_id}:{number}", exact=True)
-            for number, (message, original) in enumerate(zip(messages, written, strict=True))
-        ]
-        history = ThreadHistory(self.memory, self._thread(ctx))
-        await asyncio.to_thread(history.append, items)
+        await asyncio.to_thread(self._keep, ctx, result.new_messages())
         return result
+
+    async def wrap_run(self, ctx: RunContext[Any], *, handler: Any) -> Any:
+        """Keep what the user said where the run fails or is cancelled: it was said all the same."""
+        done = False
+        try:
+            result = await handler()
+            done = True
+        finally:
+            if not done and _text(ctx.prompt).strip():
+                prompt = ModelRequest([UserPromptPart(ctx.prompt or "")], run_id=ctx.run_id)
+                await asyncio.to_thread(self._keep, ctx, [prompt])
+        return result
+
+    def _keep(self, context: RunContext[Any], messages: Sequence[ModelMessage]) -> None:
+        history = ThreadHistory(self.memory, self._thread(context))
+        items = [_item(message, f"{context.run_id}:{n}") for n, message in enumerate(messages)]
+        history.append(history.without_retried(items))
 
     def _thread(self, context: RunContext[Any]) -> str:
         return self.thread or context.conversation_id or f"run {context.run_id}"
@@ -104,6 +120,16 @@ class EpisodicCapability(AbstractCapability[Any]):
             return await asyncio.to_thread(tools.call, name, arguments)
 
         return Tool.from_schema(call, name, function["description"], function["parameters"])
+
+
+def _before(context: RunContext[Any]) -> list[ModelMessage]:
+    """Return the messages that a run was given, without those that it made."""
+    return [message for message in context.messages if message.run_id != context.run_id]
+
+
+def _item(message: ModelMessage, identity: str | None = None) -> dict[str, Any]:
+    (written,) = ModelMessagesTypeAdapter.dump_python([message], mode="json")
+    return item_for(_fields(message), written, identity=identity, exact=True)
 
 
 def _fields(message: ModelRequest | ModelResponse) -> dict[str, Any]:

@@ -160,7 +160,9 @@ def _context(memory: UserMemory, value: Arguments) -> ToolResult:
         only=value.get("only"),
     )
     lines = [AnswerItem("", {"text": line.text, "thread": shown_name(line.thread)}) for line in context.items]
-    text_ = context.text.strip() or "nothing that came before bears on this"
+    # the question below the last of them was not recalled: between the marks it would not be stored
+    below = max((line.line + 1 for line in context.items), default=0)
+    text_ = "\n".join(context.text.split("\n")[:below]).strip() or "nothing that came before bears on this"
     data = {"tokens": context.tokens, "lines": [line.data for line in lines]}
     return ToolResult(text_, "", (), data)
 
@@ -183,6 +185,7 @@ def _replay(memory: UserMemory, value: Arguments) -> ToolResult:
         for one, data in zip(story, sequence, strict=True)
     ]
     head = replay_text(value["topic"], story).partition("\n")[0]
+    head += "" if story else "; search_memory finds single messages and facts"
     below = [line for line in story_ends(sequence.left_out, sequence.ending) if line]
     return ToolResult("\n".join([head, *below]) + "\n" * bool(items), "episodes", items)
 
