@@ -10,7 +10,7 @@ from episodic_agent.wiring.memory import Memory
 _Opened = TypeVar("_Opened", bound=Mirrored)
 
 
-class Opening(Coroutine[Any, Any, _Opened], Generic[_Opened]):
+class _Opening(Coroutine[Any, Any, _Opened], Generic[_Opened]):
     """A memory that is being opened: awaited it is the memory, and `async with` opens and closes it."""
 
     def __init__(self, coroutine: Coroutine[Any, Any, _Opened]) -> None:
@@ -45,12 +45,12 @@ class AsyncMemory(Mirrored):
     """An episodic memory for programs with an event loop; open it with `AsyncMemory.open()`."""
 
     @classmethod
-    def open(cls, *values: Any, **options: Any) -> Opening[Self]:
+    def open(cls, *values: Any, **options: Any) -> _Opening[Self]:
         """Open a memory as `Memory.open` does, which see for what it takes.
 
         Both `async with AsyncMemory.open(…) as memory` and `memory = await AsyncMemory.open(…)` do it.
         """
-        return Opening(cls._opened(*values, **options))
+        return _Opening(cls._opened(*values, **options))
 
     @classmethod
     async def _opened(cls, *values: Any, **options: Any) -> Self:
