@@ -8,7 +8,7 @@ from episodic_agent.engine.async_memory import AsyncMemory
 Opened = TypeVar("Opened", bound=AsyncMemory)
 
 
-class Opening(Coroutine[Any, Any, Opened], Generic[Opened]):
+class MemoryOpening(Coroutine[Any, Any, Opened], Generic[Opened]):
     """A memory that is being opened: awaited it is the memory, and `async with` opens and closes it."""
 
     def __init__(self, coroutine: Coroutine[Any, Any, Opened]) -> None:

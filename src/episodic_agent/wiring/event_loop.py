@@ -4,7 +4,7 @@ import asyncio
 from typing import Any, Self
 
 from episodic_agent.engine.async_memory import AsyncMemory as Mirrored
-from episodic_agent.engine.opening import Opening
+from episodic_agent.engine.opening import MemoryOpening
 from episodic_agent.wiring.memory import Memory
 
 
@@ -12,12 +12,12 @@ class AsyncMemory(Mirrored):
     """An episodic memory for programs with an event loop; open it with `AsyncMemory.open()`."""
 
     @classmethod
-    def open(cls, *values: Any, **options: Any) -> Opening[Self]:
+    def open(cls, *values: Any, **options: Any) -> MemoryOpening[Self]:
         """Open a memory as `Memory.open` does, which see for what it takes.
 
         Both `async with AsyncMemory.open(…) as memory` and `memory = await AsyncMemory.open(…)` do it.
         """
-        return Opening(cls._opened(*values, **options))
+        return MemoryOpening(cls._opened(*values, **options))
 
     @classmethod
     async def _opened(cls, *values: Any, **options: Any) -> Self:
