@@ -1,7 +1,7 @@
 """With a language model, too, messages are quoted as they come; what a model reads takes the place of it."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -26,11 +26,13 @@ TOLD = "The user pays 700 euros of rent a month"
 WORKS = ["embed", "ask", "encode", "facts"]
 
 
-def read_as(*facts: tuple[str, str]) -> Any:
+def read_as(*facts: tuple[str, str]) -> Callable[[str], Mapping[str, Json]]:
     """Return what answers a reading: no part, these facts, each with the words that prove it."""
 
     def answer(_prompt: str) -> Mapping[str, Json]:
-        rows = [{"action": "new", "fact": fact, "quote": quote, "matters": "years"} for fact, quote in facts]
+        rows: list[Json] = [
+            {"action": "new", "fact": fact, "quote": quote, "matters": "years"} for fact, quote in facts
+        ]
         return {"parts": [], "facts": rows}
 
     return answer
@@ -185,8 +187,14 @@ def test_nobody_who_adds_waits_for_a_model(open_memory: OpenMemory, tmp_path: Pa
 
     stages = StagedModel(None, dict.fromkeys(("facts", "episode"), ScriptedModel(respond=respond)))
     life = Life(open_memory, tmp_path, stages, policy="seed-001", embedder="hashing", fact_policy="alone")
+
     # each message is an episode of its own here, and three that wait are read
-    adding = threading.Thread(target=lambda: [life.say(HARM) or life.clock.forward(days=2) for _ in range(6)])
+    def days() -> None:
+        for _ in range(6):
+            life.say(HARM)
+            life.clock.forward(days=2)
+
+    adding = threading.Thread(target=days)
     try:
         adding.start()
         adding.join(PATIENCE / 2)
