@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from episodic_agent.core.prompts import COMPACT as COMPACT_STAGE
-from episodic_agent.core.prompts import EPISODE, SKILLS, THREAD_LINK, TOPIC_SHIFT
+from episodic_agent.core.prompts import EPISODE, SKILLS, TOPIC_SHIFT
 from episodic_agent.core.prompts import FACTS as FACTS_STAGE
 from episodic_agent.core.prompts import REVIEW as REVIEW_STAGE
 from episodic_agent.engine.deps import Deps
@@ -20,8 +20,6 @@ from episodic_agent.engine.jobs.kinds import (
     COMPACT,
     ENCODE,
     FACTS,
-    LINK,
-    LINK_END,
     MINE,
     PIECES,
     REVIEW,
@@ -51,13 +49,13 @@ else:
     retention = module("episodic_agent.engine.visibility.retention")
     skill_job = module("episodic_agent.engine.skills.job")
 
-ASKING = {  # kinds of work that may put a question to the model of a stage: no caller of `add` waits for it
+# Work that may ask the model of a stage, and that nobody who adds waits for; a link is waited for, five
+# seconds at most: asked later, it is asked twice, for the next context asks too.
+ASKING = {
     ASK: TOPIC_SHIFT,
     COMPACT: COMPACT_STAGE,
     ENCODE: EPISODE,
     FACTS: FACTS_STAGE,
-    LINK: THREAD_LINK,
-    LINK_END: THREAD_LINK,
     MINE: SKILLS,
     REVIEW: REVIEW_STAGE,
 }
