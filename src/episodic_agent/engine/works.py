@@ -177,6 +177,7 @@ class Works:
                 kinds.COMPACT: lambda: section_job.Compactor(deps).handle,
                 kinds.CHAIN: lambda: chain_job.Chainer(deps).handle,
                 kinds.MINE: lambda: skill_job.Miner(deps).handle,
+                kinds.QUOTE: lambda: fact_job.Quoter(deps).handle,
                 kinds.FACTS: lambda: (
                     fact_job.Consolidator(deps, encoding.Encoder(deps).retell, self.resegmenter.divide).handle
                 ),

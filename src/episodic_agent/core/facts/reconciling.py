@@ -171,7 +171,7 @@ def learn(
         reported_runs, against = _stated_runs(claims, {fact.id for fact in old if fact.pinned}, old)
         runs += reported_runs
         conflicts += against
-    return _compared(before, _facts(runs, before), _rejected(conflicts, fresh))
+    return compared(before, _facts(runs, before), _rejected(conflicts, fresh))
 
 
 def retold(known: Sequence[Fact], by_hand: Mapping[UUID, Fact | None] | None = None) -> Changes:
@@ -188,7 +188,7 @@ def retold(known: Sequence[Fact], by_hand: Mapping[UUID, Fact | None] | None = N
     for group in groups.values():
         claims = [claim for fact in group for claim in _unrolled(fact)]
         runs += _stated_runs(claims, {fact.id for fact in group if fact.pinned}, group)[0]
-    return _compared(known, _facts(runs, facts), ())
+    return compared(known, _facts(runs, facts), ())
 
 
 def settled(facts: Sequence[Fact], known_by: datetime) -> tuple[Fact, ...]:
@@ -416,7 +416,8 @@ def _changed_at(version: Version) -> datetime:
     return version.changed_at
 
 
-def _compared(before: Sequence[Fact], after: Sequence[Fact], conflicts: tuple[FactCandidate, ...]) -> Changes:
+def compared(before: Sequence[Fact], after: Sequence[Fact], conflicts: tuple[FactCandidate, ...]) -> Changes:
+    """Return what makes these facts of those; an id that is gone leads to who holds its evidence."""
     old = {fact.id: fact for fact in before}
     new = {fact.id: fact for fact in after}
     where = {mark: fact.id for fact in after for mark in marks(fact)}

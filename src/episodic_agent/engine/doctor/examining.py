@@ -12,6 +12,7 @@ from episodic_agent.engine.boundary.resegmenting import check_pass
 from episodic_agent.engine.boundary.segmenting import take_up
 from episodic_agent.engine.chains.faults import chain_faults, mend_metadata
 from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.doctor.answering import silent_models
 from episodic_agent.engine.doctor.content import altered_content, hash_older
 from episodic_agent.engine.doctor.reembedding import embed_page, missing
 from episodic_agent.engine.erase.facts import mend_facts
@@ -127,6 +128,7 @@ class Doctor:
             yield from (self._error(tx, *fault) for fault in chain_faults(tx))
             yield from (self._error(tx, "care", wrong) for wrong in visibility_faults(tx))
             yield from (self._error(tx, "facts", wrong) for wrong in fact_faults(tx))
+            yield from (Finding("note", "model", scope, line) for line in silent_models(tx, self.deps))
 
     def repair(self) -> int:
         """Rebuild derived data: stays, parts, missing words (as jobs) and vectors; return how many."""

@@ -13,6 +13,7 @@ from episodic_agent.core.prompts import episode as telling
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.erase.records import episodes_of
 from episodic_agent.engine.erase.words import retell_episodes
+from episodic_agent.engine.facts.coming import request_quotes
 from episodic_agent.engine.facts.job import request_facts
 from episodic_agent.engine.facts.parts import current_of
 from episodic_agent.engine.facts.transcripts import LOOKED_BACK
@@ -56,6 +57,7 @@ def drop_facts(deps: Deps, tx: Transaction, refs: Sequence[int], now: datetime) 
             observations = tx.observations.read(episode.thread_id, episode.first_seq, episode.last_seq)
             texts = {one.id: one.text for one in observations}
             _unlearn(tx, deps, sorted(texts), now, lambda fact, told=texts: _without_words(fact, told))  # type: ignore[misc]
+            request_quotes(tx, deps, observations, now)  # until it is read again
     retell_episodes(tx, worded - concerned, now)
     if waiting := sorted(together - concerned):
         tx.episodes.consolidate(waiting, None)

@@ -15,6 +15,7 @@ from uuid import UUID
 from episodic_agent.core import recall as ranking
 from episodic_agent.core.facts.consolidating import reinforcing
 from episodic_agent.core.facts.quoting import meant_words
+from episodic_agent.core.facts.rereading import awaits_reading, before_these
 from episodic_agent.core.facts.speakers import speaker_of
 from episodic_agent.core.language import fold
 from episodic_agent.core.prompts import digest
@@ -23,7 +24,7 @@ from episodic_agent.core.prompts.quoting import MOST_BEFORE
 from episodic_agent.engine.deps import SEED_FACTS, Deps
 from episodic_agent.engine.facts.parts import ReadPart
 from episodic_agent.engine.facts.transcripts import Transcript, speaks_for_people
-from episodic_agent.engine.facts.writing import Vectors, embedded
+from episodic_agent.engine.facts.writing import Vectors, embedded, slots_of
 from episodic_agent.engine.jobs.asking import ROUNDS, ask
 from episodic_agent.engine.recall.facts import RELEVANT, best_facts
 from episodic_agent.engine.recall.matching import as_shown
@@ -32,6 +33,7 @@ from episodic_agent.protocols import FACTS, LanguageModel, Transaction, query_ve
 from episodic_agent.schemas import Json, Observation, Scope, TimeSource
 from episodic_agent.schemas.facts import Fact, FactCandidate
 
+UNREAD: Final = 64  # more facts that are looked at, where some are only quoted of what is still to be read
 NEAR: Final = 10  # known facts a new one is compared with
 DEFAULT_USER: Final = "default"
 _NAME: Final = re.compile(r"[^\W\d_]+(?:[ .'-][^\W\d_]+){0,3}\.?")  # of a user: no number, no address
@@ -227,18 +229,35 @@ def _bearing(deps: Deps, scope: Scope, group: Sequence[Transcript]) -> list[Fact
     near = [fact for _, fact in ranked]
     most = question.MOST_BEARING
     with deps.store.begin(scope, write=False) as tx:
-        newest = [kept.fact for kept in reversed(tx.knowledge.facts(current=True, limit=most))]
-        return _founded(tx, list({fact.id: fact for fact in (*near, *newest)}.values()))[:most]
+        first, newest = _ended_by_unread(tx, group), _newest(tx, most)
+        return _founded(tx, list({fact.id: fact for fact in (*first, *near, *newest)}.values()))[:most]
+
+
+def _ended_by_unread(tx: Transaction, group: Sequence[Transcript]) -> list[Fact]:
+    """Return the facts that quotations of these episodes ended, as they stand without these."""
+    spoken = sorted({o.id for one in group for o in one.people})
+    unread = [kept.fact for kept in tx.knowledge.facts(resting_on=spoken) if awaits_reading(kept.fact)]
+    if not unread:
+        return []
+    known = [kept.fact for kept in tx.knowledge.facts(slots=slots_of(unread))]
+    return before_these(known, {fact.id for fact in unread})
+
+
+def _newest(tx: Transaction, most: int) -> list[Fact]:
+    newest = [kept.fact for kept in reversed(tx.knowledge.facts(current=True, limit=most + UNREAD))]
+    return [fact for fact in newest if not awaits_reading(fact)][:most]
 
 
 def _best(deps: Deps, scope: Scope, text: str, at: datetime, limit: int) -> Sequence[tuple[Fact, float]]:
+    """Return known facts that bear on a text; none that is only quoted of what is still to be read."""
     query = ranking.analyse(text, (), at, language=deps.language)
     vector = None
     if deps.embedder is not None and query.dense_text.strip():
         with suppress(ProviderError):
             vector = query_vector(deps.embedder, query.dense_text)
     with deps.store.begin(scope, write=False) as tx:
-        return best_facts(tx, deps, query, vector, limit=limit, at=at)
+        ranked = best_facts(tx, deps, query, vector, limit=limit + UNREAD, at=at)
+    return [(fact, score) for fact, score in ranked if not awaits_reading(fact)][:limit]
 
 
 def _related(deps: Deps, scope: Scope, group: Sequence[Transcript]) -> list[Fact]:
@@ -248,8 +267,8 @@ def _related(deps: Deps, scope: Scope, group: Sequence[Transcript]) -> list[Fact
     most = question.MOST_FACTS
     near = [fact for fact, _ in _best(deps, scope, text, last, most)]
     with deps.store.begin(scope, write=False) as tx:
-        newest = [kept.fact for kept in reversed(tx.knowledge.facts(current=True, limit=most))]
-        return _founded(tx, list({fact.id: fact for fact in (*near, *newest)}.values())[:most])
+        first, newest = _ended_by_unread(tx, group), _newest(tx, most)
+        return _founded(tx, list({fact.id: fact for fact in (*first, *near, *newest)}.values())[:most])
 
 
 def _founded(tx: Transaction, facts: Sequence[Fact]) -> list[Fact]:
@@ -304,7 +323,7 @@ def _reinforced(
     shown: dict[UUID, tuple[Fact, float]] = {
         known[ref].id: (known[ref].fact, float(cosine))
         for ref, cosine in zip(refs.tolist(), as_shown(deps, cosines), strict=True)
-        if ref in known
+        if ref in known and not awaits_reading(known[ref].fact)
     }
     facts = [fact for fact, _ in shown.values()]
     near += facts

@@ -1,7 +1,8 @@
 """The `facts` job: what is said that lasts becomes facts (seed 003, semantic consolidation).
 
-Without a language model each message is read as it comes, by a job of its own, and quoted (`quoting`).
-Episodes are consolidated besides: their facts are told which episode they are from.
+Each message is read as it comes, by a `quote` job of its own, and quoted (`quoting`). Episodes are
+consolidated besides: their facts are told which episode they are from, and where a language model reads them
+its reading takes the place of what was quoted of them.
 
 A scope is due when three of its episodes are not consolidated, or one that was very surprising. A run takes a
 few of them, oldest first; a language model is asked what they tell, else what was said is quoted. A
@@ -17,14 +18,16 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.core.facts import VERSION, Changes, learn, mark_of, marks
+from episodic_agent.core.facts import VERSION, Changes, mark_of, marks
 from episodic_agent.core.facts.consolidating import PENDING, is_due
-from episodic_agent.core.facts.quoting import Quotation, may_teach
+from episodic_agent.core.facts.quoting import Quotation, is_quotation
+from episodic_agent.core.facts.rereading import taken_up
 from episodic_agent.core.identity import decision_id
 from episodic_agent.core.prompts import TOPIC_SHIFT
 from episodic_agent.core.prompts import facts as asking
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.asking import FactReply, ask_for_facts
+from episodic_agent.engine.facts.coming import WRITES, Quoter
 from episodic_agent.engine.facts.parts import (
     EpisodeAnswer,
     ReadPart,
@@ -44,19 +47,18 @@ from episodic_agent.engine.facts.transcripts import (
     SITTING,
     Transcript,
     over,
-    read_messages,
     read_page,
     statements_of,
     with_shares,
 )
-from episodic_agent.engine.facts.writing import Vectors, embedded, reworded, write_facts
+from episodic_agent.engine.facts.writing import Vectors, embedded, reworded, slots_of, write_facts
 from episodic_agent.engine.jobs.asking import ROUNDS, may_pass, say_failed
 from episodic_agent.engine.jobs.kinds import FACTS
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.trace.usage import model_of
 from episodic_agent.errors import BadReply, ProviderError
 from episodic_agent.protocols import LanguageModel, Transaction
-from episodic_agent.schemas import Decision, Episode, Job, Json, Observation, Scope, Vector
+from episodic_agent.schemas import Decision, Episode, Job, Json, Scope, Vector
 from episodic_agent.schemas.facts import FactCandidate, StoredFact
 
 PAGE: Final = 32  # episodes one run reads by rules
@@ -70,7 +72,6 @@ LONGEST_TOLD: Final = 500  # characters a decision keeps of what a model expecte
 LAST_TRY: Final = 16  # attempts at a model that is away: some four hours
 LAST_UNREAD: Final = 2  # at one that talks nonsense: of all together, then of each alone
 LAST_REFUSED: Final = 4  # at one that refuses the request for good
-WRITES: Final = 3  # tries before what was changed meanwhile is read again
 
 Retell = Callable[[Scope, Mapping[UUID, EpisodeAnswer]], None]
 Divide = Callable[[Scope, UUID, Sequence[tuple[int, int]]], bool]
@@ -116,22 +117,6 @@ def due(tx: Transaction, deps: Deps, ended_before: datetime | None = None) -> bo
 def request_facts(tx: Transaction, now: datetime, *, run_after: datetime | None = None) -> None:
     """Ask for a run; asking twice asks once."""
     tx.upkeep.ask(FACTS, FACTS, FACTS, now=now, run_after=run_after)
-
-
-def request_quotes(tx: Transaction, deps: Deps, observations: Sequence[Observation], now: datetime) -> None:
-    """Ask for messages of one thread to be read as they come, where no language model will read them."""
-    if model_of(deps.language_model, asking.STAGE) is not None:
-        return
-    seqs = {one.id: one.seq for one in observations}
-    spoken = [
-        seqs[one.observation_id]
-        for one in statements_of(observations, language=deps.language)
-        if may_teach(one)
-    ]
-    if not spoken:
-        return
-    key = f"{observations[0].thread_id}:{spoken[0]}:{spoken[-1]}"
-    tx.upkeep.ask(FACTS, key, FACTS, now=now)
 
 
 def note_encoded(
@@ -188,42 +173,15 @@ class Consolidator:
         self._deps = deps
         self._retell = retell
         self._divide = divide
+        self._quoter = Quoter(deps)
 
     def handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
-        """Do each job, one at a time of a scope: read some messages, or consolidate some of what waits."""
+        """Do each job, one at a time of a scope: consolidate some of what waits."""
         for job in jobs:
             if job.key == FACTS:
                 self._consolidate(scope, job)
-            else:
-                self._quote(scope, job)
-
-    def _quote(self, scope: Scope, job: Job) -> None:
-        thread, first, last = job.key.split(":")
-        deps = self._deps
-        with deps.store.begin(scope, write=False) as tx:
-            statements = read_messages(tx, UUID(thread), int(first), int(last))
-            ids = [one.observation_id for one in statements]
-            there = stored_vectors(tx, deps, list(tx.observations.get(ids).values())) if ids else {}
-            statements = [replace(one, language=deps.language) for one in statements]
-            statements = with_shares(tx, statements, there if knows_meaning(deps) else None)
-        spoken = quoted(deps, statements, there)
-        if not spoken:
-            with deps.store.begin(scope) as tx:
-                tx.upkeep.drop(job)
-            return
-
-        def keep() -> None:
-            vectors = embedded(deps, [one.candidate for one in spoken], there)
-            now = deps.clock()
-            with deps.store.begin(scope) as tx:
-                tx.hold("facts")
-                present = tx.observations.get([identity for one in spoken for identity in one.rests_on])
-                left = [one for one in spoken if present.keys() >= one.rests_on]
-                new = weighed(tx, deps, left, vectors)
-                write_facts(tx, deps, new.known, new.changes, vectors, now=now)
-                tx.upkeep.drop(job)
-
-        until_unopposed(keep, tries=WRITES)
+            else:  # of a version that had one kind for both
+                self._quoter.quote(scope, job)
 
     def _consolidate(self, scope: Scope, job: Job) -> None:
         model = self._deps.model_for(scope, asking.STAGE)
@@ -321,9 +279,9 @@ class Consolidator:
         """Write what came of episodes, in one transaction; Conflict where somebody was faster."""
         deps = self._deps
         vectors = embedded(deps, [one.candidate for one in read.quotations], read.vectors)
-        if read.candidates:
+        if read.reply.model:
             with deps.store.begin(scope, write=False) as tx:
-                expected = _weighed(tx, deps, read, vectors)
+                expected = _weighed(tx, deps, read, vectors, group)
             vectors = embedded(deps, reworded(expected.known, expected.changes))
         now = deps.clock()
         with deps.store.begin(scope) as tx:
@@ -334,7 +292,7 @@ class Consolidator:
             # what a thread was cut into anew may be undone: the first cut is what a fact is from
             first = [one for one in group if not one.episode.generation_from]
             owners = {o.id: one.episode.id for one in first for o in one.people}
-            new = _weighed(tx, deps, read, vectors)
+            new = _weighed(tx, deps, read, vectors, group)
             resting = {kept.id: kept for kept in (*tx.knowledge.facts(resting_on=list(owners)), *new.known)}
             known = list(resting.values())
             changes = with_episodes(known, owners, new.changes)
@@ -352,16 +310,25 @@ def _is_there(tx: Transaction, group: Sequence[Transcript], read: _FactsRead) ->
     return len(tx.observations.get(sorted(identifiers))) == len(identifiers)
 
 
-def _weighed(tx: Transaction, deps: Deps, read: _FactsRead, vectors: Vectors) -> Weighed:
-    """Return what was read as candidates, the facts that these bear on, and what they change of them."""
+def _weighed(
+    tx: Transaction, deps: Deps, read: _FactsRead, vectors: Vectors, group: Sequence[Transcript]
+) -> Weighed:
+    """Return what was read as candidates, the facts that these bear on, and what they change of them.
+
+    Where a model read, what was quoted of the same messages as they came gives way to its reading.
+    """
     if read.quotations:
         return weighed(tx, deps, read.quotations, vectors)
-    if not read.candidates:
+    if not read.reply.model:
         return Weighed()
-    known = tx.knowledge.facts(candidates=read.candidates)
-    observations = {one.evidence.observation_id for one in read.candidates}
-    stones = tx.knowledge.tombstones(sorted(observations))
-    return Weighed(read.candidates, known, learn([kept.fact for kept in known], read.candidates, stones))
+    spoken = sorted({o.id for one in group for o in one.people})
+    there = [kept.fact for kept in tx.knowledge.facts(resting_on=spoken) if is_quotation(kept.fact)]
+    bearing = tx.knowledge.facts(candidates=read.candidates) if read.candidates else ()
+    slots = tx.knowledge.facts(slots=slots_of(there)) if there else ()
+    known = list({kept.id: kept for kept in (*bearing, *slots)}.values())
+    stones = tx.knowledge.tombstones(spoken)
+    changes = taken_up([kept.fact for kept in known], read.candidates, set(spoken), stones)
+    return Weighed(read.candidates, known, changes)
 
 
 # --- what is told of it ------------------------------------------------------------------------------------

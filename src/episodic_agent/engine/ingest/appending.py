@@ -41,7 +41,7 @@ from episodic_agent.engine.boundary.segmenting import (
     load_ends,
 )
 from episodic_agent.engine.deps import Deps
-from episodic_agent.engine.facts.job import request_quotes
+from episodic_agent.engine.facts.coming import request_quotes
 from episodic_agent.engine.ingest.echoes import Listening, by_form, is_agent, with_echo
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.links.asking import ask_for_end

@@ -17,6 +17,7 @@ LINK_END: Final = "link_end"  # the links of a thread that is over, judged again
 MINE: Final = "skills"
 OUTCOME: Final = "outcome"  # what came of a link or a chain; where its decision's detail keeps that, too
 PIECES: Final = "pieces"  # vectors of the pieces of a long message
+QUOTE: Final = "quote"  # what messages state, in their own words, as they come
 REEMBED: Final = "reembed"  # vectors of another embedder than those there are
 REVIEW: Final = "review"  # how what was recalled served; a decision's type, too
 RUN: Final = "run"  # the note of an agent's run under way
@@ -24,5 +25,5 @@ TUNE: Final = "tune"  # learning from outcomes; a decision's type, too
 
 TUNED: Final = (LINK, CHAIN)  # the decisions that outcomes teach
 # what callers are promised; questions to models may take long
-AWAITED: Final = (EMBED, PIECES, ENCODE, FACTS, MINE)
-SINGLY: Final = (ASK, EMBED, PIECES, FACTS, LINK, MINE, REEMBED, REVIEW)  # may wait long for others
+AWAITED: Final = (EMBED, PIECES, ENCODE, QUOTE, FACTS, MINE)
+SINGLY: Final = (ASK, EMBED, PIECES, QUOTE, FACTS, LINK, MINE, REEMBED, REVIEW)  # may wait long for others

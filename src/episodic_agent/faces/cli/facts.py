@@ -69,6 +69,9 @@ def list_(app: App, user: str | None, as_json: bool, **narrowed: Any) -> None:
     nothing = "no facts; what people say of themselves and their world is kept as it is said"
     limit = narrowed["limit"]
     owner, cards = _find_facts(app, None, user, {**narrowed, "limit": limit + 1})
+    if not cards and (waiting := _waiting(app, user)):
+        episodes = plural(waiting, "episode waits", "episodes wait")
+        nothing = f"no facts yet: {episodes} to be read; `facts learn` reads now, `doctor` says why not"
     _show(owner, cards[:limit], nothing, as_json=as_json)
     if not as_json:
         say_more(len(cards), limit)
@@ -82,6 +85,11 @@ def list_(app: App, user: str | None, as_json: bool, **narrowed: Any) -> None:
 def search(app: App, query: str, user: str | None, as_json: bool, **narrowed: Any) -> None:
     """Find the facts that answer a QUERY, best first."""
     _show(*_find_facts(app, query, user, narrowed), "no fact answers this", as_json=as_json)
+
+
+def _waiting(app: App, user: str | None) -> int:
+    with app.user(user) as memory:
+        return memory.stats().unconsolidated
 
 
 def _find_facts(
