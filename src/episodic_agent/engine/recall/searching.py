@@ -349,18 +349,6 @@ class Recaller:
 
         return in_its_time(read, now, last, scene.utc_offset)
 
-    def _nothing(self, scope: Scope) -> str:
-        store = self._deps.store
-        users = sorted(s.user_id for s in store.scopes(scope.space))
-        if store.scopes(scope) and self._deps.embedder is None:
-            return (
-                "nothing here has a word of this query, and without an embedder words alone are searched; "
-                "ask in the words that were used, or open the memory with an embedder"
-            )
-        if store.scopes(scope) or not users:
-            return "the memory holds nothing to search here"
-        return f"nothing is remembered of {scope.user_id!r}; known users: {', '.join(users[:10])}"
-
     def _embedded(
         self,
         query: ranking.Query,

@@ -8,8 +8,10 @@ from episodic_agent.core import recall as ranking
 from episodic_agent.core.context.quoting import quoted
 from episodic_agent.core.language.timewords import BEGINNING
 from episodic_agent.core.recall.query import Query
+from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.recall.gathering import Gathered
 from episodic_agent.protocols import Transaction
+from episodic_agent.schemas import Scope
 
 NEWEST, LATELY = 16, timedelta(days=30)  # messages that may tell where their writer is, and since when
 _NO_OFFSET: Final = timedelta()
@@ -125,3 +127,16 @@ def why_nothing(trust: ranking.Confidence, gathered: Gathered, threshold: float)
     *others, last = [f"'{quoted(name, _LONGEST_NAME)}'" for name in gathered.never]
     named = f"{', '.join(others)} and {last} are" if others else f"{last} is"
     return f"{needed}; {named} never mentioned here"
+
+
+def nothing_to_search(deps: Deps, scope: Scope) -> str:
+    """Say of a search that looked through nothing why that is, and what to do."""
+    users = sorted(one.user_id for one in deps.store.scopes(scope.space))
+    if deps.store.scopes(scope) and deps.embedder is None:
+        return (
+            "nothing here has a word of this query, and without an embedder words alone are searched; "
+            "ask in the words that were used, or open the memory with an embedder"
+        )
+    if deps.store.scopes(scope) or not users:
+        return "the memory holds nothing to search here"
+    return f"nothing is remembered of {scope.user_id!r}; known users: {', '.join(users[:10])}"
