@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from episodic_agent.engine.episodes import encoding
     from episodic_agent.engine.erase import erasing
     from episodic_agent.engine.erase import facts as fact_erasing
+    from episodic_agent.engine.facts import coming as fact_coming
     from episodic_agent.engine.facts import job as fact_job
     from episodic_agent.engine.ingest import appending
     from episodic_agent.engine.links import ending
@@ -48,6 +49,7 @@ else:
     ending = module("episodic_agent.engine.links.ending")
     erasing = module("episodic_agent.engine.erase.erasing")
     fact_erasing = module("episodic_agent.engine.erase.facts")
+    fact_coming = module("episodic_agent.engine.facts.coming")
     fact_job = module("episodic_agent.engine.facts.job")
     link_job = module("episodic_agent.engine.links.job")
     orphans = module("episodic_agent.engine.boundary.orphans")
@@ -177,7 +179,7 @@ class Works:
                 kinds.COMPACT: lambda: section_job.Compactor(deps).handle,
                 kinds.CHAIN: lambda: chain_job.Chainer(deps).handle,
                 kinds.MINE: lambda: skill_job.Miner(deps).handle,
-                kinds.QUOTE: lambda: fact_job.Quoter(deps).handle,
+                kinds.QUOTE: lambda: fact_coming.Quoter(deps).handle,
                 kinds.FACTS: lambda: (
                     fact_job.Consolidator(deps, encoding.Encoder(deps).retell, self.resegmenter.divide).handle
                 ),

@@ -280,7 +280,7 @@ class Recaller:
             return self._by_ranks(tx, gatherer, asked)
         gathered = gatherer.gather(asked.filter_, asked.now)
         if not len(gathered.refs):
-            nothing = HIDDEN if visibility.drawn else self._nothing(tx.scope)
+            nothing = HIDDEN if visibility.drawn else nothing_to_search(self._deps, tx.scope)
             if _of_its_time(query, asked.policy, options):
                 nothing = silence(*span(query), drawn=visibility.drawn)
             if query.ahead is not None and query.ahead.alone:
