@@ -49,6 +49,7 @@ from episodic_agent.engine.recall.times import (
     in_its_time,
     nothing_due,
     nothing_then,
+    nothing_to_search,
     silence,
     span,
     why_nothing,
