@@ -24,7 +24,7 @@ from stores.postgres_server import bare_url, citus, citus_url, login, postgres, 
 
 from episodic_agent import Memory
 from episodic_agent.core.sections import SectionLimits
-from episodic_agent.engine.facts import job as quoting_job
+from episodic_agent.engine.facts import coming as quoting_job
 from episodic_agent.engine.sections import bounds as parting
 from episodic_agent.engine.sections import job as compacting
 from episodic_agent.faces.cli.main import main

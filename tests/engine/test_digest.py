@@ -324,7 +324,8 @@ def test_a_late_answer_is_given_up_and_had_when_it_comes_in_time(
         digested = spoken(open_memory, clock, server.url, timeout=0.3)
         digested.talk(0, *BOAT)
         digested.pass_to(30)
-        assert [fact.startswith('The user: "') for fact in digested.facts()] == [True]  # quoted until then
+        assert digested.facts()  # quoted until then
+        assert all(fact.startswith('The user: "') for fact in digested.facts())
         (use,) = digested.memory.usage()
         assert (use.late, use.used) == (1, 0)
         server.released.set()

@@ -1,6 +1,5 @@
 """With a language model, too, messages are quoted as they come; what a model reads takes the place of it."""
 
-import threading
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -175,32 +174,3 @@ def test_what_was_read_and_is_to_be_read_again_is_quoted_meanwhile(
     life.user.erase(thread="u")
     life.memory.jobs.run()
     assert life.facts() == {quoted(RENT)}
-
-
-def test_nobody_who_adds_waits_for_a_model(open_memory: OpenMemory, tmp_path: Path) -> None:
-    asked, let = threading.Event(), threading.Event()
-
-    def respond(prompt: str, _stage: str) -> Mapping[str, Json]:
-        asked.set()
-        assert let.wait(PATIENCE)
-        return read_as()(prompt)
-
-    stages = StagedModel(None, dict.fromkeys(("facts", "episode"), ScriptedModel(respond=respond)))
-    life = Life(open_memory, tmp_path, stages, policy="seed-001", embedder="hashing", fact_policy="alone")
-
-    # each message is an episode of its own here, and three that wait are read
-    def days() -> None:
-        for _ in range(6):
-            life.say(HARM)
-            life.clock.forward(days=2)
-
-    adding = threading.Thread(target=days)
-    try:
-        adding.start()
-        adding.join(PATIENCE / 2)
-        assert not adding.is_alive()
-        assert asked.wait(PATIENCE)  # somebody else asks it meanwhile
-        assert quoted(HARM) in life.facts()
-    finally:
-        let.set()
-        adding.join(PATIENCE)

@@ -13,7 +13,7 @@ def test_an_episode_is_called_by_the_title_it_was_given_and_found_by_it(run: Run
     run("add", "the saffron is out", "--thread", "chat")
     opened = run("episodes", "--json").json["episodes"][0]["episode_id"]
     refused = run("rename", opened, "The spice rack")
-    assert (refused.code, "is not closed" in refused.error or "no episode" in refused.error) == (3, True)
+    assert (refused.code, "is not closed" in refused.error or "is still open" in refused.error) == (3, True)
     run("flush")
     episode = run("episodes", "--json").json["episodes"][0]["episode_id"]
     renamed = run("rename", episode[:18], "The spice rack")

@@ -9,22 +9,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from episodic_agent.core.prompts import COMPACT as COMPACT_STAGE
-from episodic_agent.core.prompts import EPISODE, SKILLS, TOPIC_SHIFT
-from episodic_agent.core.prompts import FACTS as FACTS_STAGE
-from episodic_agent.core.prompts import REVIEW as REVIEW_STAGE
+from episodic_agent.core.prompts import EPISODE
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.background import BackgroundWork, sweep
-from episodic_agent.engine.jobs.kinds import (
-    ASK,
-    AWAITED,
-    COMPACT,
-    ENCODE,
-    FACTS,
-    MINE,
-    PIECES,
-    REVIEW,
-    SINGLY,
-)
+from episodic_agent.engine.jobs.kinds import AWAITED, COMPACT, ENCODE, PIECES, SINGLY
 from episodic_agent.engine.jobs.runner import HERE, Handler, Runner, check_jobs
 from episodic_agent.engine.trace.acts import worked
 from episodic_agent.engine.trace.usage import model_of
@@ -49,16 +37,6 @@ else:
     retention = module("episodic_agent.engine.visibility.retention")
     skill_job = module("episodic_agent.engine.skills.job")
 
-# Work that may ask the model of a stage, and that nobody who adds waits for; a link is waited for, five
-# seconds at most: asked later, it is asked twice, for the next context asks too.
-ASKING = {
-    ASK: TOPIC_SHIFT,
-    COMPACT: COMPACT_STAGE,
-    ENCODE: EPISODE,
-    FACTS: FACTS_STAGE,
-    MINE: SKILLS,
-    REVIEW: REVIEW_STAGE,
-}
 BY_MODELS = {COMPACT: COMPACT_STAGE, ENCODE: EPISODE}  # these too, where a model does them
 HASHED_AT_ONCE = 4096  # observations from before content hashes, in one upkeep
 
@@ -163,23 +141,16 @@ class Later:
         """Do what is due of a scope (None: of the space); return how many jobs ran."""
         return self._runner.run_due(scope) if self.here else 0
 
-    @cached_property
-    def _asking(self) -> tuple[str, ...]:
-        """The kinds of work that may ask a model here: titles are not, where they come of a reading."""
-        quiet = {ENCODE} if self._deps.reads_once else set[str]()
-        model = self._deps.language_model
-        return tuple(kind for kind, stage in ASKING.items() if kind not in quiet and model_of(model, stage))
-
     def try_run(self, scope: Scope) -> None:
-        """Do what is due of a scope, but for what nobody waits for: pieces of long messages, and models."""
+        """Do what is due of a scope, but for the pieces of long messages, which nobody waits for."""
         if self.here:
-            self._runner.try_due(scope, without=(PIECES, *self._asking))
+            self._runner.try_due(scope, without=(PIECES,))
 
     def after(self, scope: Scope, *, wait: bool, pieces: bool = False) -> None:
         """Do what a verb left to do: now, where its caller waits, else in the background, as `pieces` are."""
         if wait:
             self.try_run(scope)
-        if self.here and (pieces or not wait or self._asking):
+        if self.here and (pieces or not wait):
             self.background.wake()
 
     def embed_first(self, scope: Scope) -> None:
