@@ -538,3 +538,15 @@ def test_a_young_memory_tells_what_a_full_one_leaves_out() -> None:
     assert "weather" not in young
     full = [*lines, *(spoken(f"visit number {n}", n, -8.0) for n in range(10, 60))]
     assert "weather" not in tell("we call about the basket", full, max_tokens=800).text
+
+
+@pytest.mark.parametrize(("best", "is_told"), [(-2.5, True), (-4.7, False)])
+def test_a_young_memory_tells_what_stands_near_a_line_that_surely_bears(best: float, is_told: bool) -> None:
+    worths = {"the refund went out": best, "all of it arrived": -6.2, "hornbeam": -6.9}
+    lines = [
+        QuotedText(Block.BEFORE, LineKind.RECALLED, text, PART, None, seq, seq, TEN, worth)
+        for seq, (text, worth) in enumerate((worths | {f"visit {n}": -8.5 for n in range(17)}).items())
+    ]
+    told = tell("any news of my refund?", lines, max_tokens=800).text
+    assert ("all of it arrived" in told) is is_told
+    assert "hornbeam" not in told

@@ -1,4 +1,4 @@
-"""A context tells what was answered the next day, and of a young memory the whole matter."""
+"""A context tells a question with the answer that came the next day."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -75,18 +75,3 @@ def test_an_answer_that_is_hidden_is_told_with_no_question(memory: Memory, clock
     text = kim.context("which colour will the shed be?", channel="chat", max_tokens=800).text
     assert "can the shed be delivered in grey?" in text
     assert "no charge" not in text
-
-
-def test_of_a_young_memory_the_whole_matter_is_told_where_a_line_of_it_bears(
-    memory: Memory, clock: Clock
-) -> None:
-    kim = told(memory, clock, (*MATTER, *OTHERS[:16]))
-    text = kim.context("where is my money for the bike?", channel="chat", max_tokens=800).text
-    matter = (
-        "bent wheel",
-        "as soon as it is back",
-        "fetched it",
-        "went out yesterday",
-        "it has reached the account ending in 12",
-    )
-    assert [part for part in matter if part not in text] == []

@@ -51,7 +51,8 @@ BAR: Final = -5.35  # log-odds, at a budget of 800 (`context-2027-02`)
 LOWER: Final = 3.0  # of it, for each e-fold of the budget: who gives more room minds a line less than a miss
 YOUNG: Final = 2.3  # log-odds more below the best in a young memory: there is room for all that may be meant
 _FULL: Final = 30  # candidates of a full memory
-BEARS: Final = -4.5  # log-odds from which a line bears on the message
+BEARS: Final = -4.5  # log-odds from which a line surely bears on the message
+NEAR: Final = 4.0  # log-odds below such a line; further down, other matters come in
 _BASE: Final = 800
 LEAST: Final = -9.0  # log-odds below which nothing bears on the message
 TOOL: Final = "tool"  # the speaker of what tools put out
@@ -172,10 +173,10 @@ def _least_worth(recalled: Sequence[float], budget: int, policy: str) -> float:
     absolute, top = bar(len(recalled), budget), max(recalled, default=LEAST)
     if len(recalled) >= _FULL:
         return absolute
-    # a young memory is of few matters: where one of its lines bears on the message what stands not far below
-    # it is likelier to be meant than not, and else the bar holds
-    young = max(LEAST, relative - YOUNG)
-    return young if top >= BEARS else max(absolute, young)
+    # of a young memory all is above the bar: what is far below the best is not meant; where a line of it
+    # surely bears on the message, what stands near that line is told below the bar, too
+    young = max(absolute, LEAST, relative - YOUNG)
+    return max(LEAST, min(young, top - NEAR)) if top >= BEARS else young
 
 
 def tell(
