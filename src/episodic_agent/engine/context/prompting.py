@@ -73,7 +73,8 @@ MOST_SKILLS: Final = 2
 _FITS: Final = 0.5  # share of what a skill's requests have in common that the message has
 _SURE: Final = 0.5  # confidence
 _TURNS: Final = 8  # of a skill, the newest, among which one is its source
-_TOLD_WISH: Final = 0.55  # from which a standing wish is told whatever is said
+_TOLD_WISH: Final = 0.6  # from which a standing wish is told whatever is said
+_TOLD_WISH_WORDS: Final = 0.55
 _LASTS: Final = 1.0  # log-odds that being a fact adds to what a quotation is worth
 _UNKNOWN: Final = -99.0  # of a quotation that nothing leads to from this message
 _PINNED: Final = 1.0  # above what else stands first
@@ -540,10 +541,11 @@ def _wishes(tx: Transaction, deps: Deps, kept_facts: Sequence[StoredFact]) -> fr
     some = [kept for kept in kept_facts if kept.fact.category is Category.GUIDELINE]
     means = bool(some) and knows_meaning(deps)
     vectors = tx.index.vectors(FACTS, deps.embedder_name, [kept.number for kept in some]) if means else {}
+    least = _TOLD_WISH if means else _TOLD_WISH_WORDS
     return frozenset(
         kept.id
         for kept in some
-        if not is_quotation(kept.fact) or wish(kept.fact.value, vectors.get(kept.number)) >= _TOLD_WISH
+        if not is_quotation(kept.fact) or wish(kept.fact.value, vectors.get(kept.number)) >= least
     )
 
 
