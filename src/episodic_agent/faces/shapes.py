@@ -7,7 +7,6 @@ own line ends, which JSON quotes. Where people read, `faces/cli` makes what acts
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from episodic_agent.core.context import harmless, shown_name
@@ -15,7 +14,7 @@ from episodic_agent.core.context.retrieved import LONGEST_PROOF, heading
 from episodic_agent.core.language import excerpt, plural
 from episodic_agent.core.strength.decay import initial_strength
 from episodic_agent.engine.results import EpisodeCard, Evidence, FactHit, FullEpisode, Hit, Recall
-from episodic_agent.faces.wording import reason, zone
+from episodic_agent.faces.wording import minute, reason
 from episodic_agent.schemas import Kind, Observation, Thread
 from episodic_agent.schemas.facts import since_when
 
@@ -29,15 +28,6 @@ if TYPE_CHECKING:
 STRENGTH: Final = (  # of a stored episode, as seed 003 records it
     "stability", "difficulty", "surprise", "created_at", "last_reviewed_at", "consolidated_at"
 )  # fmt: skip
-
-
-def minute(at: datetime) -> str:
-    """Return a time as people and models are shown it, with its zone where that is not UTC.
-
-    >>> minute(datetime(2026, 3, 2, 9, 5, 59))
-    '2026-03-02 09:05'
-    """
-    return f"{at:%Y-%m-%d %H:%M}{zone(at)}"
 
 
 # --- JSON for scripts: the contract of `episodic search --json` ------------------------------------------

@@ -27,7 +27,7 @@ CHOOSING: Final = "recall/commitments_chosen.npz"
 ASKED: Final = 0.45  # from which a question asks for commitments
 LONGEST: Final = 400  # characters of such a question
 _PARTS: Final = 12  # of a long message that are judged, its last
-_BY_NAME: Final = 0.7  # what surely taking something on tells where only its speaker is asked for
+_BY_NAME: Final = 0.45  # what surely taking something on tells where only its speaker is asked for
 _FAR: Final = 4.0  # log-odds beyond which a judge is not believed
 
 

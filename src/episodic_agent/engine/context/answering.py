@@ -60,5 +60,5 @@ def _late(tx: Transaction, around: Surroundings, line: QuotedText) -> Iterator[t
         is_message = item.kind is Kind.MESSAGE and item.text.strip() and not is_echo(item)
         if is_message and is_reply(item) and item.at <= now.at and item.at - line.at > PAUSE:
             ref = ref_of(number, item.seq)
-            for _ in free(tx, np.array([ref], np.int64), now, around.apart, around.shown):
+            if len(free(tx, np.array([ref], np.int64), now, around.apart, around.shown)):
                 yield ref, item

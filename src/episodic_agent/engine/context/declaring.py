@@ -15,11 +15,12 @@ from episodic_agent.core.context.quoting import as_sentence
 from episodic_agent.core.context.telling import Block, QuotedText
 from episodic_agent.core.episodes.languages import content_terms
 from episodic_agent.core.language import tokens
-from episodic_agent.engine.context.gathering import Situation, as_lived
+from episodic_agent.engine.context.gathering import Situation
 from episodic_agent.engine.threads.session_records import SESSION, SessionFacts, read_record
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Episode, Observation
+from episodic_agent.schemas.observations import by_clock
 
 LOOKED_AT: Final = 200  # sessions, the last that were started
 _LIKELY: Final = 60  # lines, the likeliest to be told, whose sessions are looked for
@@ -114,5 +115,5 @@ def _text(session: SessionFacts, visibility: Visibility, frame: ContextPhrases, 
 
 def _quote(text: str, episode: Episode, spoken: Observation, worth: float) -> QuotedText:
     """Return a session's line, dated as its last words."""
-    thread, seq, at = spoken.thread_id, spoken.seq, as_lived(spoken, spoken.at)
+    thread, seq, at = spoken.thread_id, spoken.seq, by_clock(spoken.at, spoken.utc_offset)
     return QuotedText(Block.BEFORE, LineKind.SESSION, text, thread, episode.id, seq, seq, at, worth)

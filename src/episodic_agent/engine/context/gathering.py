@@ -62,6 +62,7 @@ from episodic_agent.engine.recall.times import (
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import OBSERVATIONS, Refs, Transaction, ref_of, split_ref
 from episodic_agent.schemas import Kind, Observation, Thread, Vector
+from episodic_agent.schemas.observations import by_clock
 
 PER_LEG: Final = 120  # candidates each way of looking brings
 OWN: Final = 40  # messages of the thread that are looked at as what goes before
@@ -294,7 +295,7 @@ def quoted(observation: Observation, worth: float, speaker: str) -> QuotedText:
         None,
         observation.seq,
         observation.seq,
-        as_lived(observation, observation.at),
+        by_clock(observation.at, observation.utc_offset),
         worth,
         speaker=speaker,
         reply=is_reply(observation),
@@ -330,7 +331,7 @@ def _timed(worths: Floats, now: Situation, texts: Sequence[Observation], refs: S
 
 def _shares_of_days(worths: Floats, texts: Sequence[Observation]) -> Floats:
     """Return what share of its day goes before each text, by worth: a budget is spread over all the days."""
-    days = np.array([as_lived(item, item.at).date().toordinal() for item in texts])
+    days = np.array([by_clock(item.at, item.utc_offset).date().toordinal() for item in texts])
     shares = np.zeros(len(worths))
     for day in np.unique(days):
         rows = np.flatnonzero(days == day)
@@ -417,20 +418,13 @@ def _answered(
             text=text.text,
             first_seq=item.seq,
             last_seq=item.seq,
-            at=as_lived(item, item.at),
+            at=by_clock(item.at, item.utc_offset),
             speaker=replier(item),
             reply=True,
         )
         there = result.get(made.spot, made)
         result[made.spot] = replace(there, worth=max(there.worth, request.worth), answers=request.spot)
     return list(result.values())
-
-
-def as_lived(observation: Observation, at: datetime) -> datetime:
-    """Return a moment in the local time of who said something, where that is known: its day is meant."""
-    if observation.utc_offset is None:
-        return at
-    return at.astimezone(timezone(timedelta(seconds=observation.utc_offset)))
 
 
 def link_worth(*, chosen: bool, uncertain: bool) -> float:

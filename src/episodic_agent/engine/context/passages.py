@@ -10,7 +10,6 @@ kept for the next message, which is told much of the same.
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from hashlib import blake2b
 from threading import Lock
 from typing import Final
@@ -20,7 +19,7 @@ import numpy as np
 from episodic_agent.core.context.quoting import one_line
 from episodic_agent.core.context.telling import TOOL, Block, QuotedText, is_long
 from episodic_agent.core.language import pieces
-from episodic_agent.core.recall.due import DaysAsked, due
+from episodic_agent.core.recall.due import due
 from episodic_agent.engine.context.gathering import Situation
 from episodic_agent.engine.deps import Deps
 from episodic_agent.errors import ProviderError
@@ -111,15 +110,11 @@ def with_nearness(lines: Sequence[QuotedText], now: Situation, reading: PieceRea
         near = cosines or (0.0,) * len(parts)
         if asked is not None:
             near = tuple(
-                value + _OF_DAY * _is_of_day(part, line.at, asked)
+                value + _OF_DAY * due(part, line.at, line.at.utcoffset(), asked)
                 for value, part in zip(near, parts, strict=True)
             )
         result[place] = replace(line, nearness=near)
     return result
-
-
-def _is_of_day(text: str, at: datetime, asked: DaysAsked) -> bool:
-    return bool(due(text, at, at.utcoffset(), asked))
 
 
 def _digest(piece: str) -> bytes:

@@ -40,7 +40,6 @@ from episodic_agent.engine.context.gathering import (
     NEWEST,
     OF_EACH,
     Situation,
-    as_lived,
     gathered,
     link_worth,
 )
@@ -59,6 +58,7 @@ from episodic_agent.protocols import FACTS, Transaction, ref_of
 from episodic_agent.schemas import Episode, Observation, Section, Thread
 from episodic_agent.schemas.contexts import Context, ContextItem
 from episodic_agent.schemas.facts import Category, Fact, StoredFact
+from episodic_agent.schemas.observations import by_clock
 
 STANDING: Final = (Category.GUIDELINE, Category.IDENTITY, Category.PREFERENCE)
 MOST_STANDING: Final = 6  # facts told whatever is asked,
@@ -479,7 +479,7 @@ def _known(
                 None,
                 proof.seq,
                 proof.seq,
-                as_lived(proof, fact.stated_at),
+                by_clock(fact.stated_at, proof.utc_offset),
                 worth,
                 quotation=is_quotation(fact),
                 wish=standing_line and (fact.id in wishes or fact.pinned),
