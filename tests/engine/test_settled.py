@@ -80,6 +80,7 @@ def test_a_reminder_and_a_question_report_nothing() -> None:
         assert reports(text) < reports("sent the contract to Halden this morning")
 
 
+@pytest.mark.slow
 def test_stories_nobody_read_tell_what_settled_what() -> None:
     """Without it .23 of what was done was told as if it were open."""
     figures = measure(default_model(), "frozen")

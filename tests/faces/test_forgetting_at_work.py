@@ -46,13 +46,13 @@ def embedder() -> Gated:
 def memory(empty: Path, embedder: Gated) -> Iterator[Memory]:
     with Memory.open(empty, embedder=embedder, policy="seed-001") as memory:
         yield memory
-        embedder.open.set()
 
 
 @pytest.fixture
-def client(memory: Memory) -> Iterator[TestClient]:
+def client(memory: Memory, embedder: Gated) -> Iterator[TestClient]:
     with LocalClient(make_app(lambda: memory, utc_now)) as client:
         yield client
+        embedder.open.set()  # the application ends when its work does
 
 
 def upload(client: TestClient, embedder: Gated) -> None:
