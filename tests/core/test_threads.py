@@ -134,7 +134,8 @@ def test_an_explicit_channel_without_a_chosen_thread_opens_one() -> None:
     assert (resolution.verdict, resolution.explicit, resolution.closes) == (IntakeVerdict.OPENS, True, None)
 
 
-ANSWERED = view(4, "09:50", "10:00", "web", explicit=True, answered=True)
+ANSWERED = view(4, "09:50", "10:00", "web", explicit=True, unpicked=True, answered=True)
+UNANSWERED = replace(ANSWERED, answered=False)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +145,9 @@ ANSWERED = view(4, "09:50", "10:00", "web", explicit=True, answered=True)
         ("10:30", ANSWERED, "continues"),
         ("10:30:01", ANSWERED, "opens"),  # a silence longer than the timeout
         ("09:40", ANSWERED, "opens"),  # before it began
-        ("10:01", replace(ANSWERED, answered=False), "opens"),  # somebody names it, or nobody answered
+        ("10:01", replace(ANSWERED, unpicked=False, answered=False), "opens"),  # somebody names it
+        ("10:02", UNANSWERED, "continues"),
+        ("10:02:01", UNANSWERED, "opens"),  # no answer shows that nobody picks threads
         ("10:01", closed(ANSWERED, "manual"), "opens"),
         ("10:01", replace(ANSWERED, channels=("app",)), "opens"),
     ],
@@ -155,6 +158,12 @@ def test_where_nobody_picks_threads_an_explicit_channel_goes_on_with_its_last_on
     resolution = ask(comes(clock, "web"), thread)
     assert resolution.verdict == verdict
     assert (resolution.thread == thread.id) == (verdict == "continues")
+
+
+def test_what_nobody_answered_goes_on_where_answers_find_their_place() -> None:
+    alone = view(5, "10:05", "10:05", "web", explicit=True, unpicked=True)
+    assert ask(comes("10:20", "web"), ANSWERED, alone).thread == alone.id
+    assert ask(comes("10:20", "web"), alone).verdict is IntakeVerdict.OPENS
 
 
 def test_only_the_last_thread_of_an_explicit_channel_goes_on() -> None:

@@ -40,6 +40,17 @@ def life_of(user: UserMemory, clock: Clock, *spoken: str) -> None:
             'The user: "my knee operation is on the 14th of April … sorry, I meant the 16th"',
         ),
         (
+            ("My mother lives in Cardiff.", "--", "I'm moving to Leeds in May, the flat is signed",
+             "sorry, I meant June"),
+            "I'm moving to Leeds in May, the flat is signed",
+            'The user: "I\'m moving to Leeds in May, the flat is signed … sorry, I meant June"',
+        ),
+        (
+            ("My mother lives in Cardiff.", "--", "My dentist is on Tuesday at nine.", "*Thursday"),
+            "My dentist is on Tuesday at nine.",
+            'The user: "My dentist is on Tuesday at nine. … *Thursday"',
+        ),
+        (
             ("Meine Mutter wohnt in Passau.", "Die Ausstellung ist im Rathaus.", "--", "ich muss noch rahmen",
              "> Für die Ausstellung im Rathaus?", "nein, die Ausstellung ist in der Stadthalle"),
             "Die Ausstellung ist im Rathaus.",

@@ -86,7 +86,7 @@ def test_a_thread_goes_on_over_channels(opened: Opened) -> None:
 
 def test_what_a_user_chooses_is_explicit_and_never_timed_out(opened: Opened) -> None:
     memory = opened()
-    thread, two = tell(memory, 0, channel="web"), tell(memory, 1, channel="web")
+    thread, two = tell(memory, 0, channel="web"), tell(memory, 3, channel="web")
     assert thread.id != two.id
     for minute in (500, 501, 502):
         assert tell(memory, minute, channel="web", thread=thread.origin).id == thread.id
@@ -106,6 +106,19 @@ def test_where_the_caller_names_no_thread_the_web_is_one_conversation_over_chann
     later = tell(memory, 51, "A recipe with leeks", channel="web")
     assert later.id != first.id
     assert [d.verdict for d in decisions(memory)] == ["opens", "opens"]
+
+
+def test_two_messages_in_a_row_are_one_conversation_before_and_after_the_first_answer(opened: Opened) -> None:
+    memory = opened()
+    first = tell(memory, 0, "I'm moving in May", channel="app")
+    assert tell(memory, 0.5, "sorry, I meant June", channel="app").id == first.id
+    assert tell(memory, 8, "A recipe with leeks", channel="app").id != first.id  # nobody has answered yet
+    later = tell(memory, 60, "Where is the lease?", channel="app")
+    assert tell(memory, 60.2, "In the blue folder.", channel="app", role="assistant").id == later.id
+    third = tell(memory, 120, "The van is booked", channel="app")
+    assert tell(memory, 128, "And the boxes?", channel="app").id == third.id  # answers find their place here
+    named = tell(memory, 130, "Only this", channel="app", thread="mine")
+    assert tell(memory, 131, "Something else", channel="app").id not in {named.id, third.id}
 
 
 def test_a_caller_who_names_the_thread_picks_it_and_gets_a_new_one_without_a_name(opened: Opened) -> None:
@@ -354,7 +367,7 @@ def test_one_call_on_an_explicit_channel_is_one_conversation_however_long(opened
     receipts = mine(memory).add(values, channel="web")
     assert [r.seq for r in receipts] == list(range(300))
     assert len({r.thread_id for r in receipts}) == 1
-    assert tell(memory, 301, channel="web").id != receipts[0].thread_id
+    assert tell(memory, 305, channel="web").id != receipts[0].thread_id
 
 
 def test_threads_are_known_by_their_ids_too(opened: Opened) -> None:

@@ -157,8 +157,11 @@ def _in_its_place(term: _ContentWord, other: _ContentWord, rest: str) -> bool:
 
 @lru_cache(maxsize=1_024)
 def _opening(statement: str) -> _CorrectionOpening:
-    rest = statement.strip()
-    denies = errs = False
+    bare = statement.strip()
+    rest = bare.strip("*").strip()
+    # "*Thursday", "Thursday*" put a slip right; "*sighs*" does not
+    starred = bare.startswith("*") != bare.endswith("*") and "*" not in rest
+    denies, errs = False, starred
     while opener := _opener().match(_plain(rest)):
         denies = denies or opener.lastgroup == "denies"
         errs = errs or opener.lastgroup == "errs"
@@ -232,15 +235,21 @@ def _content(text: str) -> tuple[_ContentWord, ...]:
     for place, written in enumerate(spoken):
         first = place == 0 and len(spoken) > 1
         for word in [fold(written)] if written[0].isdigit() else words(written):
-            if word not in _empty():
+            if word not in _empty() or (not first and _is_month(written)):
                 stem = (tokens(word) or [word])[0] if word.isalpha() else word
                 result.append(_ContentWord(stem, _kind(written, days, first=first), behind))
             behind = word
     return tuple(result)
 
 
+@lru_cache(maxsize=1_024)
+def _is_month(written: str) -> bool:
+    """Tell whether a word written as a name is a month of that name: "may" is a function word, "May" none."""
+    return written[0].isupper() and bool(named_days(f"in {fold(written)}", _SOME_DAY))
+
+
 def _kind(written: str, days: set[str], *, first: bool) -> _ValueKind:
-    if not days.isdisjoint(words(written)):
+    if not days.isdisjoint(words(written)) or (not first and _is_month(written)):
         return _ValueKind.DAY
     if written[0].isdigit():
         return _ValueKind.FIGURE

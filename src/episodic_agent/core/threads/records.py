@@ -21,8 +21,9 @@ class ThreadView:
     `created_at` is the event time of the earliest observation in it, `last_activity_at` that of the latest.
     `timeout` is the thread's own. `closed_for` is the reason a closed thread was closed for: one that was
     closed for `inactivity` can still be continued by a message that was only slow to arrive. `selected_at` is
-    when the user chose it last, which counts as activity. `answered` tells that nobody ever named it and the
-    agent has spoken in it: whoever lets resolution find the place of answers does not pick threads.
+    when the user chose it last, which counts as activity. `unpicked` tells that nobody ever named or selected
+    it, and `answered` that the agent has spoken in it besides: whoever lets resolution find the place of
+    answers does not pick threads.
     """
 
     id: UUID
@@ -34,6 +35,7 @@ class ThreadView:
     timeout: timedelta | None = None
     closed_for: str = ""
     selected_at: datetime | None = None
+    unpicked: bool = False
     answered: bool = False
 
 

@@ -4,8 +4,9 @@
 2. A thread the caller names is the one, however long it was silent; a closed one reopens. Without a name it
    is the one the user selected last, on whatever channel, until that was silent for longer than its timeout.
    On an explicit channel, neither means a new thread, unless nobody picks threads there: the last thread of
-   the channel was never named, the agent has answered in it, and no longer silence than the timeout has
-   passed. Such a thread of another channel is gone on with by a message that means nothing alone.
+   the channel was never named, the agent has answered in it or in an earlier one of that kind, and no longer
+   silence than the timeout has passed; or two minutes at most, before any answer. Such a thread of another
+   channel, answered, is gone on with by a message that means nothing alone.
 3. On an implicit channel the current thread is the user's most recently active one, on whatever channel; but
    what comes by a folder, a project, goes on with no thread of another project.
 4. A silence longer than the timeout closes it and opens another; exactly the timeout does not.
@@ -17,7 +18,7 @@ on both sides, holds it, or to a new one. Nothing ever moves `last_activity_at` 
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from episodic_agent.core.threads.channels import Channels, are_apart, channel_name, projects_of
@@ -35,6 +36,7 @@ from episodic_agent.errors import NotFound
 
 DEFAULT_TIMEOUT = Channels()
 SELECTED = "the user selected it"
+_AT_ONCE = timedelta(minutes=2)
 
 
 def resolve(
@@ -177,8 +179,9 @@ class Resolver:
             self._threads[settled.closes] = closed(self._threads[settled.closes])
         before = self._threads.get(thread)
         picked = arriving.thread is not None or settled.why == SELECTED
+        unpicked = not picked and (before is None or before.unpicked)
         answers = arriving.reply or (before is not None and before.answered)
-        self._threads[thread] = after(settled, before, answered=answers and not picked)
+        self._threads[thread] = after(settled, before, unpicked=unpicked, answered=answers and unpicked)
         self._known[arriving.id] = thread
         if self._channels.is_explicit(arriving.channel) and arriving.thread is None:
             self._opened[channel_name(arriving.channel)] = thread
@@ -190,11 +193,13 @@ class Resolver:
         return replace(arriving, thread=self._opened.get(channel_name(arriving.channel)))
 
 
-def after(resolution: Resolution, before: ThreadView | None, *, answered: bool = False) -> ThreadView:
+def after(
+    resolution: Resolution, before: ThreadView | None, *, unpicked: bool = False, answered: bool = False
+) -> ThreadView:
     """Return the thread as a resolution leaves it; `before` is None where it opens.
 
-    `answered` tells that the agent has spoken in it and nobody named it. Raises ValueError for a resolution
-    whose thread nobody has named.
+    `unpicked` and `answered` are those of `ThreadView`. Raises ValueError for a resolution whose thread
+    nobody has named.
     """
     if resolution.thread is None:
         raise ValueError("name the new thread first")
@@ -209,6 +214,7 @@ def after(resolution: Resolution, before: ThreadView | None, *, answered: bool =
         before.timeout if before is not None else None,
         before.closed_for if before is not None and status == CLOSED else "",
         before.selected_at if before is not None else None,
+        unpicked,
         answered,
     )
 
@@ -235,14 +241,27 @@ def _unnamed(arriving: Arriving, known: Sequence[ThreadView], user_id: str, chan
         return _joins(arriving, max(here or known, key=_activity), "a reply opens no thread")
     last = max(here, key=_activity, default=None)
     why = "nobody picks threads here, and the last one goes on"
-    if arriving.leans and (last is None or not last.answered):
+    if last is not None and not _goes_on(last, here, arriving):
+        last = None
+    if last is None and arriving.leans:
         last = max((t for t in known if t.answered), key=_activity, default=None)
         why = "it means nothing without what was said on another channel"
-    if last is not None and last.answered and _within(last, arriving, user_id, channels):
+    if last is not None and _within(last, arriving, user_id, channels):
         timeout = channels.silence(user_id, arriving.channel, last.timeout)
         joined = _joins(arriving, last, why)
         return replace(joined, gap=arriving.at - last.last_activity_at, timeout=timeout)
     return _opens(arriving, "no thread chosen on an explicit channel", explicit=True)
+
+
+def _goes_on(last: ThreadView, here: Sequence[ThreadView], arriving: Arriving) -> bool:
+    """Tell whether the last thread of an explicit channel is gone on with by whoever picks none.
+
+    Where answers find their own place nobody picks threads, so that what is not answered yet goes on, too. A
+    first message has no answer to show it: a second right behind it, "sorry, I meant June", is no new one.
+    """
+    if any(thread.answered for thread in here):
+        return last.unpicked
+    return last.unpicked and arriving.at - last.last_activity_at <= _AT_ONCE
 
 
 def _within(thread: ThreadView, arriving: Arriving, user_id: str, channels: Channels) -> bool:

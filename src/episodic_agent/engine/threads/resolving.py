@@ -86,8 +86,11 @@ class Placement:
         threads |= {t.id: t for t in map(tx.threads.get, opened.values()) if t is not None}
         views = [view for one in threads.values() if (view := self._view(one)) is not None]
         if any(self._seeks(item) for item, _ in items):
-            spoken_in = answered(tx, threads.values())
-            views = [replace(view, answered=view.id in spoken_in) for view in views]
+            spoken_in = _unpicked(tx, threads.values())
+            views = [
+                replace(view, unpicked=view.id in spoken_in, answered=spoken_in.get(view.id, False))
+                for view in views
+            ]
         self._resolver = Resolver(views, tx.scope.user_id, self._channels, name=self._name, opened=opened)
 
     @property
@@ -202,12 +205,12 @@ def is_place(thread: Thread) -> bool:
     return bool(given_name(thread)) and thread.last_activity_at - thread.created_at >= _COME_BACK_TO
 
 
-def answered(tx: Transaction, threads: Iterable[Thread]) -> set[UUID]:
-    """Return the threads that nobody ever named or selected and in which the agent has spoken."""
+def _unpicked(tx: Transaction, threads: Iterable[Thread]) -> dict[UUID, bool]:
+    """Return the threads that nobody ever named or selected, and whether the agent has spoken in each."""
     able = {t.id: t for t in threads if is_unnamed(t) and t.selected_at is None and t.modality == "message"}
+    able = {identity: t for identity, t in able.items() if stored_decision(tx, _naming(identity)) is None}
     ends = tx.threads.frame(list(able)) if able else {}
-    spoken = [identity for identity, frame in ends.items() if frame.next_seq > able[identity].turn_count]
-    return {identity for identity in spoken if stored_decision(tx, _naming(identity)) is None}
+    return {identity: frame.next_seq > able[identity].turn_count for identity, frame in ends.items()}
 
 
 def named(thread: Thread, now: datetime) -> Decision | None:
