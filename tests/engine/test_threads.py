@@ -108,6 +108,21 @@ def test_where_the_caller_names_no_thread_the_web_is_one_conversation_over_chann
     assert [d.verdict for d in decisions(memory)] == ["opens", "opens"]
 
 
+def test_what_others_say_on_a_channel_of_their_own_is_no_part_of_another_talk(opened: Opened) -> None:
+    memory = opened()
+    note = tell(memory, 0, "Bellevue owes me 1,260, nobody in the shop may know", channel="voice")
+    rent = tell(memory, 4, "About the rent of the second shop", channel="whatsapp", role="Whitcombe")
+    assert rent.id != note.id
+    shop = tell(memory, 6, "Jodie can do the earlies", channel="slack", role="Priya")
+    assert shop.id not in {note.id, rent.id}
+    # the user's own words go on over channels, but not where others are
+    assert tell(memory, 8, "And a thousand on account", channel="sms").id == note.id
+    assert tell(memory, 9, "2,150 is too much", channel="whatsapp").id == rent.id
+    assert tell(memory, 10, "Fine with me", channel="slack").id == shop.id
+    assert tell(memory, 12, "2,100 then?", channel="whatsapp", role="Whitcombe").id == rent.id
+    assert tell(memory, 13, "till roll is out", channel="sms", role="Tomasz").id not in {note.id, shop.id}
+
+
 def test_two_messages_in_a_row_are_one_conversation_before_and_after_the_first_answer(opened: Opened) -> None:
     memory = opened()
     first = tell(memory, 0, "I'm moving in May", channel="app")

@@ -23,7 +23,7 @@ class ThreadView:
     closed for `inactivity` can still be continued by a message that was only slow to arrive. `selected_at` is
     when the user chose it last, which counts as activity. `unpicked` tells that nobody ever named or selected
     it, and `answered` that the agent has spoken in it besides: whoever lets resolution find the place of
-    answers does not pick threads.
+    answers does not pick threads. `speakers` are the people heard in it of late, where anybody asked.
     """
 
     id: UUID
@@ -37,6 +37,7 @@ class ThreadView:
     selected_at: datetime | None = None
     unpicked: bool = False
     answered: bool = False
+    speakers: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Arriving:
     `thread` is the one the caller names; `creates` says that an unknown one is to be created (the
     `conversation_id` of seeds 001 and 003). `reply` marks what the agent says or does: it keeps a thread
     alive and never opens one. `leans` tells that it means nothing without what went before ("and on
-    Thursday?").
+    Thursday?"). `speaker` is who says it, "" where that is the agent or nobody asked.
     """
 
     id: UUID
@@ -56,6 +57,7 @@ class Arriving:
     creates: bool = False
     reply: bool = False
     leans: bool = False
+    speaker: str = ""
 
 
 class IntakeVerdict(StrEnum):

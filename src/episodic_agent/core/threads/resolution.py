@@ -8,7 +8,8 @@
    silence than the timeout has passed; or two minutes at most, before any answer. Such a thread of another
    channel, answered, is gone on with by a message that means nothing alone.
 3. On an implicit channel the current thread is the user's most recently active one, on whatever channel; but
-   what comes by a folder, a project, goes on with no thread of another project.
+   what comes by a folder, a project, goes on with no thread of another project, and over channels only one
+   person's talk goes on: what a landlord writes is no part of a talk with colleagues.
 4. A silence longer than the timeout closes it and opens another; exactly the timeout does not.
 
 Time here is event time, so what counts is when something was said, not when it arrived. An arrival older
@@ -62,6 +63,7 @@ def resolve(
     own = projects_of([arriving.channel or ""])
     # what comes from the folder of a project goes on with no talk of another: their rules would be mixed up
     known = [thread for thread in known if not (own and are_apart(projects_of(thread.channels), own))]
+    known = _among_the_same(known, arriving, user_id, channels)
     chosen = selected(known, arriving, user_id, channels)
     if chosen is not None:
         timeout = channels.silence(user_id, arriving.channel, chosen.timeout)
@@ -85,6 +87,28 @@ def resolve(
     return replace(_joins(arriving, current, why), gap=gap, timeout=timeout)
 
 
+def _among_the_same(
+    known: Sequence[ThreadView], arriving: Arriving, user_id: str, channels: Channels
+) -> list[ThreadView]:
+    """Return the threads that bring together no people of several channels.
+
+    Where others talk on the channel, whoever speaks there speaks to them.
+    """
+    if not arriving.speaker:
+        return [*known]
+    result = [thread for thread in known if not _parts_people(thread, arriving)]
+    here = [thread for thread in result if not is_over_channels(thread, arriving.channel)]
+    with_others = any(
+        len(thread.speakers | {arriving.speaker}) > 1 and _within(thread, arriving, user_id, channels)
+        for thread in here
+    )
+    return here if with_others else result
+
+
+def _parts_people(thread: ThreadView, arriving: Arriving) -> bool:
+    return is_over_channels(thread, arriving.channel) and len(thread.speakers | {arriving.speaker}) > 1
+
+
 def selected(
     threads: Iterable[ThreadView], arriving: Arriving, user_id: str, channels: Channels = DEFAULT_TIMEOUT
 ) -> ThreadView | None:
@@ -104,6 +128,11 @@ def selected(
     early = arriving.at < thread.created_at - timeout
     late = arriving.at - thread.last_activity_at > timeout
     return thread if _continuable(thread) and not early and not late else None
+
+
+def is_over_channels(thread: ThreadView, channel: str | None) -> bool:
+    """Tell whether a message by a channel would make or find a thread of several."""
+    return thread.channels != (channel_name(channel),)
 
 
 def idle(
@@ -181,7 +210,9 @@ class Resolver:
         picked = arriving.thread is not None or settled.why == SELECTED
         unpicked = not picked and (before is None or before.unpicked)
         answers = arriving.reply or (before is not None and before.answered)
-        self._threads[thread] = after(settled, before, unpicked=unpicked, answered=answers and unpicked)
+        view = after(settled, before, unpicked=unpicked, answered=answers and unpicked)
+        speaker = {arriving.speaker} if arriving.speaker else set()
+        self._threads[thread] = replace(view, speakers=view.speakers | speaker)
         self._known[arriving.id] = thread
         if self._channels.is_explicit(arriving.channel) and arriving.thread is None:
             self._opened[channel_name(arriving.channel)] = thread
@@ -216,6 +247,7 @@ def after(
         before.selected_at if before is not None else None,
         unpicked,
         answered,
+        before.speakers if before is not None else frozenset(),
     )
 
 

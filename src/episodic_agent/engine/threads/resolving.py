@@ -11,8 +11,10 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
+from episodic_agent.core.facts.speakers import OWNER, speaker_of
 from episodic_agent.core.identity import decision_id, thread_id
 from episodic_agent.core.ingest import Item
+from episodic_agent.core.language import fold
 from episodic_agent.core.threads import (
     Arriving,
     Channels,
@@ -25,6 +27,7 @@ from episodic_agent.core.threads import (
 )
 from episodic_agent.core.threads.channels import channel_name
 from episodic_agent.core.threads.records import OPEN
+from episodic_agent.core.threads.resolution import is_over_channels
 from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Transaction
@@ -42,6 +45,7 @@ NAMED: Final = "named"  # verdict of the decision that a caller named a thread w
 POLICY: Final = "threads-2027-02"
 _NEAREST: Final = 8  # threads that may be current; the first is, unless it is closed in this call
 _EARLIER: Final = 200  # threads looked at for a place in time
+_OF_LATE: Final = 8  # messages back that tell who talks in a thread
 _COME_BACK_TO: Final = timedelta(days=1)  # between the first and the last message of a place
 _MADE_UP: Final = re.compile(r"(?:^|[-_:])[0-9a-f]{8,}(?:-[0-9a-f]+)*$", re.IGNORECASE)  # hashes, UUIDs
 _UNNAMED: Final = re.compile(r" \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ(?: \(\d+\))?$")
@@ -91,6 +95,10 @@ class Placement:
                 replace(view, unpicked=view.id in spoken_in, answered=spoken_in.get(view.id, False))
                 for view in views
             ]
+        channels_here = {item.channel for item, _ in items if not is_reply(item)}
+        several = any(is_over_channels(view, channel) for view in views for channel in channels_here)
+        speakers = self._speakers(views) if several else {}
+        views = [replace(view, speakers=speakers.get(view.id, frozenset())) for view in views]
         self._resolver = Resolver(views, tx.scope.user_id, self._channels, name=self._name, opened=opened)
 
     @property
@@ -101,7 +109,8 @@ class Placement:
     def take(self, observation: UUID, item: Item, at: datetime) -> PlacedItem:
         """Resolve the next item."""
         leans = self._seeks(item) and reading.read_message(item.text, at).elliptical
-        arriving = Arriving(observation, at, item.channel, reply=is_reply(item), leans=leans)
+        speaker = self._speaker(item)
+        arriving = Arriving(observation, at, item.channel, reply=is_reply(item), leans=leans, speaker=speaker)
         resolution = self._resolver.take(arriving)
         thread = resolution.thread
         return PlacedItem(resolution, thread, self._names.get(thread) if resolution.new else None)
@@ -112,6 +121,25 @@ class Placement:
     def _seeks(self, item: Item) -> bool:
         """Tell whether an item may find a thread on a channel where users mostly pick one."""
         return self._channels.is_explicit(item.channel) and not is_reply(item)
+
+    def _speakers(self, views: Sequence[ThreadView]) -> dict[UUID, frozenset[str]]:
+        """Return who spoke of late in threads that another channel's message may join."""
+        frames = self._tx.threads.frame([view.id for view in views]) if views else {}
+        ranges = [
+            (one, max(0, frame.next_seq - _OF_LATE), frame.next_seq - 1) for one, frame in frames.items()
+        ]
+        rows = self._tx.observations.read(ranges) if ranges else []
+        return {
+            identity: frozenset(name for one in row if (name := self._speaker(one)))
+            for (identity, _, _), row in zip(ranges, rows, strict=True)
+        }
+
+    def _speaker(self, spoken: Item | Observation) -> str:
+        """Return the person who says something, whose memory it is under one name; "" for the agent."""
+        if is_reply(spoken):
+            return ""
+        name = speaker_of(fold(spoken.actor))
+        return OWNER if name == fold(self._tx.scope.user_id) else name
 
     def _name(self, arriving: Arriving) -> UUID:
         """Name a new thread by its channel and its beginning, as people speak of it."""
