@@ -32,7 +32,8 @@ from sklearn.linear_model import LogisticRegression
 from talks import EPOCH
 from talks import read_talk as talk_lines
 
-from episodic_agent.core.facts.quoting import LIKELY, MAY_CHANGE, may_end
+from episodic_agent.core.facts.harm import may_end
+from episodic_agent.core.facts.quoting import LIKELY, MAY_CHANGE
 from episodic_agent.core.facts.replacing import BOTH, NEWER, OLDER, JudgedStatement, features, threshold
 from episodic_agent.core.facts.stating import (
     CATEGORIES,

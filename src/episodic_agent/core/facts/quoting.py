@@ -11,7 +11,7 @@ What is said again, or put in the place of something, belongs to the same *matte
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 from hashlib import blake2b
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -27,6 +27,7 @@ from episodic_agent.core.facts.changing import (
     likelihoods,
 )
 from episodic_agent.core.facts.dating import so_since
+from episodic_agent.core.facts.harm import denies_harm, may_end
 from episodic_agent.core.facts.pointing import points_back
 from episodic_agent.core.facts.replacing import JudgedStatement, likelihood, threshold
 from episodic_agent.core.facts.slots import STATED, keywords, match_key
@@ -56,6 +57,7 @@ FILLER: Final = 0.12  # below which a sentence is not told with the one before i
 MAY_CHANGE: Final = 0.5  # from which words may tell of a change of others
 WORTH_A_DOUBT: Final = 0.25  # and from which one about what a person must not eat or has to take is
 DENIED: Final = 0.1  # below which words change nothing in their talk, whatever they would by themselves
+DENIED_HARM: Final = 0.4  # from which words that deny what harms end it
 SURELY_CHANGED: Final = 0.8  # from which words end in their conversation even a standing wish
 SURELY_TAKEN_BACK: Final = 0.8  # from which a standing wish is ended,
 REVISED: Final = 0.5  # from which it is by a wish about the same,
@@ -64,18 +66,6 @@ WORTH_A_VECTOR: Final = 0.1  # by words alone: what lies below no vector lifts t
 WISH_WORTH_A_VECTOR: Final = 0.2  # nor to a standing wish
 _NAMES: Final = 3  # terms that words have at least which say what others point to
 _ENOUGH: Final = 5  # and those that say something themselves, whatever they point to
-# Stems of words for being harmed by what they name: they are shared by any two such things.
-_HARMED_BY: Final = (
-    "allerg",
-    "alerg",
-    "аллерг",
-    "intoler",
-    "uczul",
-    "アレルギー",
-    "알레르기",
-    "过敏",
-    "過敏",
-)
 _SPACES: Final = re.compile(r"\s+")
 _JOINED: Final = re.compile(r"\s(?:and|und|y|et|e|en|и|i|ve)\s")  # or behind a word that joins
 _PARTS: Final = re.compile(r"[,;.!?、，。；]\s*\w")  # something goes on behind a mark
@@ -141,7 +131,7 @@ def meant_words(fact: Fact | FactCandidate) -> str:
 def may_teach(statement: Statement) -> bool:
     """Tell whether it is worth looking for what lasts in a statement, by who says it and its words alone."""
     return is_person(statement.actor) and any(
-        _worth_a_vector(statement.text[start:end]) or may_amend(statement.text[start:end])
+        _worth_a_vector(words := statement.text[start:end]) or may_amend(words) or denies_harm(words)
         for start, end in parts_of(statement.text, statement.language)
     )
 
@@ -187,26 +177,31 @@ def quotations(statements: Sequence[Statement], meaning: Meaning | None = None) 
                 worth = _worth_a_vector(words, before)
             else:
                 worth = _believed(statement, words, before).likelihood >= _least(words)
-            worth = worth or (bool(statement.talk) and may_amend(words))
+            worth = worth or _may_put_right(statement, words)
             likely += [(statement, start, end)] if worth else []
             before = ""
     spoken = _judged_statements(likely, meaning)
     lasting = list(_by_sentences(spoken, meaning))
     places = {(one.statement.observation_id, one.end) for one in lasting}
     others = (one for one in spoken if (one.statement.observation_id, one.end) not in places)
-    amending = [one for one in others if one.statement.talk and may_amend(one.words)]
+    amending = [one for one in others if _may_put_right(one.statement, one.words)]
     result = []
     for place, piece in enumerate((*lasting, *amending)):
         # a wish how to answer points to nothing: "And stop that" goes on in form alone
         points = piece.judgement.wish < SURE_WISH and points_back(piece.words)
         lead = _lead(piece.statement, piece.start) if points else None
         nothing = points and lead is None and says_nothing(piece.words)
-        if nothing and not (piece.statement.talk and may_amend(piece.words)):
+        if nothing and not _may_put_right(piece.statement, piece.words):
             continue
         candidate = _candidate(piece.statement, piece.start, piece.end, piece.judgement, lead)
         lasts = place < len(lasting) and not nothing
         result.append(Quotation(candidate, piece.vector, piece.statement.talk, lasts=lasts))
     return result
+
+
+def _may_put_right(statement: Statement, words: str) -> bool:
+    """Tell whether words may end something that is known though they may not last themselves."""
+    return (bool(statement.talk) and may_amend(words)) or denies_harm(words)
 
 
 class _JudgedWords(NamedTuple):
@@ -388,7 +383,11 @@ def in_its_matter(quotation: Quotation, known: Sequence[KnownFact]) -> FactCandi
     amended = _what_it_amends(quotation, others)
     if amended is not None:
         return _amending(quotation, *amended, mine)
-    likeliest = _what_it_changes(quotation, others, known) if quotation.lasts else None
+    if not quotation.lasts and denies_harm(candidate.value):
+        others = [other for other in others if has_cue(other.fact.value, "care")]
+    elif not quotation.lasts:
+        others = []
+    likeliest = _what_it_changes(quotation, others, known) if others else None
     return candidate if likeliest is None else _after_what_it_ends(candidate, likeliest.attribute, mine)
 
 
@@ -460,7 +459,10 @@ def _what_it_changes(
         by_pair = likelihood(older, newer, [*cosines[:place], *cosines[place + 1 :]])
         by_talk = in_talk.get(other.fact.id)
         denied = by_talk is not None and by_talk < DENIED
-        likely = by_pair >= threshold(quotation.vector is not None) and not denied
+        least = threshold(quotation.vector is not None)
+        if has_cue(older.text, "care"):  # it is denied, and what it is of is named (`may_end`)
+            least, denied = DENIED_HARM, False
+        likely = by_pair >= least and not denied
         if not likely and not _revises(older, newer, by_pair):
             by_pair = 0.0
         sure = max(by_pair, by_talk if by_talk is not None and by_talk >= CHANGED else 0.0)
@@ -556,35 +558,10 @@ def probability_of_change(older: KnownFact, newer: KnownFact) -> float:
     return likelihood(before, after)
 
 
-def may_end(newer: str, older: str) -> bool:
-    """Tell whether words may take the place of others at all: what harms goes by words that say so of it.
-
-    A second allergy is no change of the first: the newer words must deny or change something, and name what
-    the older ones name besides being allergic.
-
-    >>> may_end("I'm allergic to penicillin.", "I'm allergic to nuts.")
-    False
-    >>> may_end("The test says I'm not allergic to nuts.", "I'm allergic to nuts.")
-    True
-    >>> may_end("I eat fish, so I'm not a vegetarian any more", "I'm vegetarian since May")
-    True
-    """
-    if not has_cue(older, "care"):
-        return True
-    states = has_cue(newer, "change") or has_cue(newer, "negation")
-    return states and has_cue(newer, "care") and bool(_named(newer) & _named(older))
-
-
 def _may_take_the_place(candidate: FactCandidate, fact: Fact) -> bool:
     """Tell whether one of the two may end the other, whichever was said first."""
     later = candidate.evidence.said_at >= fact.telling[0].said_at
     return may_end(candidate.value, fact.value) if later else may_end(fact.value, candidate.value)
-
-
-@lru_cache(maxsize=1_024)
-def _named(words: str) -> frozenset[str]:
-    """Return the terms of words but for those that say of something that it harms."""
-    return frozenset(term for term in tokens(words) if not term.startswith(_HARMED_BY))
 
 
 def _after_what_it_ends(

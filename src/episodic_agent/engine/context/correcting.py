@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from episodic_agent.core.context.telling import Block, QuotedText, Spot, terms_of
-from episodic_agent.core.facts.quoting import may_end
+from episodic_agent.core.facts.harm import may_end
 from episodic_agent.core.facts.replacing import JudgedStatement, likelihood
 from episodic_agent.core.recall.alone import QUESTION_MARKS
 from episodic_agent.engine.deps import Deps

@@ -1,0 +1,88 @@
+"""What harms a person, an allergy, a diet, an illness: when later words may end it, and when they deny it.
+
+A wrong end costs more here than a fact too many. "I told him of the penicillin, he changed the drug" confirms
+what it names; a second allergy is no change of the first, nor is a daughter's one of one's own. So what harms
+ends by a clause alone that denies it and names what it is of, if no other clause affirms it; a diet or a
+medicine by one that changes it, too.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from episodic_agent.core.facts.stating import has_cue
+from episodic_agent.core.language import fold, tokens
+from episodic_agent.core.recall.alone import QUESTION_MARKS
+
+# Stems of words for being harmed by what they name: they are shared by any two such things.
+_HARMED_BY: Final = (
+    "allerg",
+    "alerg",
+    "аллерг",
+    "intol",
+    "uczul",
+    "アレルギー",
+    "알레르기",
+    "过敏",
+    "過敏",
+)
+_UNSPACED: Final = re.compile("|".join(stem for stem in _HARMED_BY if len(tokens(stem)) > 1))
+_CLAUSE: Final = re.compile(r"[.,;:!?\n。，、；：！？]+")
+
+
+class HarmClause(NamedTuple):
+    """A clause about a harm: what it names by stems, if it denies or changes it, if another person has it."""
+
+    named: frozenset[str]
+    denies: bool
+    changes: bool
+    of_others: bool
+
+
+def denies_harm(words: str) -> bool:
+    """Tell whether words deny that something harms: "not allergic after all"; a question denies nothing.
+
+    >>> denies_harm("The test says I'm not allergic to nuts."), denies_harm("No nuts, I'm allergic")
+    (True, False)
+    """
+    return not _is_asked(words) and any(clause.denies for clause in _clauses(words))
+
+
+def may_end(newer: str, older: str) -> bool:
+    """Tell whether words may take the place of others at all: what harms goes by words that deny it.
+
+    >>> may_end("I'm allergic to penicillin.", "I'm allergic to nuts.")
+    False
+    >>> may_end("The test says I'm not allergic to nuts.", "I'm allergic to nuts.")
+    True
+    >>> may_end("I eat fish, so I'm not a vegetarian any more", "I'm vegetarian since May")
+    True
+    >>> may_end("I said I'm allergic to nuts and got cake instead", "I'm allergic to nuts")
+    False
+    """
+    if not has_cue(older, "care"):
+        return True
+    before = next(_clauses(older), None)
+    about = [one for one in _clauses(newer) if one.named & _named(older)]
+    same = before is None or all(one.of_others == before.of_others for one in about)
+    strictly = any(stem in fold(older) for stem in _HARMED_BY)
+    over = all(one.denies or (one.changes and not strictly) for one in about)
+    return bool(about) and same and over and not _is_asked(newer)
+
+
+def _clauses(words: str) -> Iterator[HarmClause]:
+    for clause in _CLAUSE.split(words):
+        if has_cue(clause, "care"):
+            others = has_cue(clause, "third") or has_cue(clause, "kin")
+            yield HarmClause(_named(clause), has_cue(clause, "negation"), has_cue(clause, "change"), others)
+
+
+def _is_asked(words: str) -> bool:
+    return words.rstrip().endswith(QUESTION_MARKS)
+
+
+def _named(words: str) -> frozenset[str]:
+    """Return the terms of words but for those that say of something that it harms."""
+    # scripts without spaces are read in pairs of letters, so that the word for it goes first
+    rest = _UNSPACED.sub(" ", words)
+    return frozenset(term for term in tokens(rest) if not any(stem in term for stem in _HARMED_BY))
