@@ -46,6 +46,12 @@ def life_of(user: UserMemory, clock: Clock, *spoken: str) -> None:
             'The user: "I\'m moving to Leeds in May, the flat is signed … sorry, I meant June"',
         ),
         (
+            ("My mother lives in Cardiff.", "--", "2,250, three years. I need your answer by the 20th.",
+             "Sorry, I meant by the 27th. The 20th is my hospital appointment."),
+            "I need your answer by the 20th.",
+            'The user: "I need your answer by the 20th. … Sorry, I meant by the 27th."',
+        ),
+        (
             ("My mother lives in Cardiff.", "--", "My dentist is on Tuesday at nine.", "*Thursday"),
             "My dentist is on Tuesday at nine.",
             'The user: "My dentist is on Tuesday at nine. … *Thursday"',
@@ -96,3 +102,35 @@ def test_a_no_that_puts_nothing_right_is_no_fact_for_its_form_and_ends_nothing(
                   "no, I'll wait until Friday")  # fmt: skip
         life_of(user, clock, *spoken)
         assert [card.fact.value for card in user.facts.list()] == ["My physio is called Dana."]
+
+
+def test_of_a_long_mail_the_value_of_the_kind_is_put_right_and_never_told_alone(
+    tmp_path: Path, clock: Clock
+) -> None:
+    mail = (
+        "We found a barn, Thornbury Barn, and it is only free on Sunday 19 April. And we are 110 now. "
+        "Delivery there by 1 pm?"
+    )
+    with Memory.open(tmp_path / "m.db", embedder=default_model(), clock=clock) as memory:
+        user = memory.user("mei")
+        life_of(
+            user,
+            clock,
+            "My mother lives in Cardiff.",
+            "--",
+            mail,
+            "Sorry, I meant 120! The band is not in it.",
+        )
+        for text in (
+            "The oven trips the fuse again.",
+            "Flour is up to 19.90 a sack.",
+            "Sami has chess on Friday.",
+        ):
+            clock.now += timedelta(days=1)
+            user.add(text, channel="app", timestamp=clock.now)
+        known = [card.fact.fact for card in user.facts.list()]
+        assert any("110 now. … Sorry, I meant 120!" in fact for fact in known)
+        assert any(fact.endswith('only free on Sunday 19 April."') for fact in known)
+        for question in ("how many people come?", "where is the delivery?", "when is it free?"):
+            told = user.context(question, thread="another", max_tokens=200).text
+            assert "120" in told or "110" not in told

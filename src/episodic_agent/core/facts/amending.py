@@ -16,7 +16,7 @@ from enum import Enum
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from episodic_agent.core.language import fold, tokens, words
+from episodic_agent.core.language import fold, sentences, tokens, words
 from episodic_agent.core.language.coming import named_days
 from episodic_agent.core.language.stopwords import stop_words
 from episodic_agent.core.language.timewords import normal
@@ -67,8 +67,9 @@ class _CorrectionOpening:
 
 
 class Amendment(NamedTuple):
-    """How words put others right: how much of these they share; whether they say of what they are."""
+    """How words put others right: by a value of the kind; how much is shared; whether they say of what."""
 
+    same_kind: bool
     shared: int
     stands_alone: bool
 
@@ -79,15 +80,35 @@ def may_amend(statement: str) -> bool:
     >>> may_amend("sorry, I meant the 16th"), may_amend("nicht Köln, Bonn"), may_amend("I live in Bonn")
     (True, True, False)
     """
-    if len(statement) > LONGEST or _is_asked(statement):
+    return any(map(_may_amend, _beginning(statement)))
+
+
+def _may_amend(sentence: str) -> bool:
+    if len(sentence) > LONGEST or _is_asked(sentence):
         return False
-    opening = _opening(statement)
-    return bool(_content(opening.rest)) and (opening.states or bool(_denied(statement)))
+    opening = _opening(sentence)
+    return bool(_content(opening.rest)) and (opening.states or bool(_denied(sentence)))
+
+
+def _beginning(statement: str) -> list[str]:
+    """Return of several sentences the first two, as what puts right stands first, and the whole."""
+    parts = sentences(statement)[:2]
+    return [*parts, statement] if len(parts) > 1 else [statement]
+
+
+def amending_part(statement: str) -> tuple[int, int] | None:
+    """Return the place of the words of a statement that may put others right; None for none."""
+    part = next(filter(_may_amend, _beginning(statement)), None)
+    if part is None:
+        return None
+    start = statement.index(part)
+    return start, start + len(part)
 
 
 def amendment(statement: str, talk: Sequence[TalkLine], older: str, *, just_said: bool) -> Amendment | None:
-    """Return how a statement puts right what was said before it in `older`; None where it does not.
+    """Return how a statement, or one of its first sentences, puts right what was said before it in `older`.
 
+    None where it does not.
     `talk` are the messages before it in its sitting, the last of them last; `just_said` tells that its
     speaker said `older` in the last of them, or with only an answer behind it. Otherwise the last must repeat
     what the statement puts right.
@@ -96,11 +117,16 @@ def amendment(statement: str, talk: Sequence[TalkLine], older: str, *, just_said
     >>> known = "My knee operation is on the 14th of April."
     >>> noted, asks = (TalkLine(UUID(int=1), text) for text in ("Noted.", "Is the party on the 15th?"))
     >>> amendment("sorry, I meant the 16th", [noted], known, just_said=True)
-    Amendment(shared=0, stands_alone=False)
+    Amendment(same_kind=True, shared=0, stands_alone=False)
     >>> amendment("no, on the 16th", [asks], known, just_said=True)
     """
-    if not talk or len(older) > LONGEST or not may_amend(statement):
+    if not talk or len(older) > LONGEST:
         return None
+    parts = filter(_may_amend, _beginning(statement))
+    return next((how for part in parts if (how := _amendment(part, talk, older, just_said))), None)
+
+
+def _amendment(statement: str, talk: Sequence[TalkLine], older: str, just_said: bool) -> Amendment | None:
     opening, last = _opening(statement), talk[-1]
     stated = [term for term in _content(opening.rest) if term.stem not in _saying()]
     there = _content(older)
@@ -116,7 +142,7 @@ def amendment(statement: str, talk: Sequence[TalkLine], older: str, *, just_said
         pairs = [(a, b) for a in new for b in wrong if _alike(a, b, loosely=True)]
         if not pairs or len(_stems(new)) > MOST_NEW:  # who says more tells news, which the judges read
             return None
-        return Amendment(len(known & mine), stands_alone=bool(mine & known - denied))
+        return Amendment(_of_a_kind(pairs), len(known & mine), stands_alone=bool(mine & known - denied))
     # a "no" answers what was said before it: what it denies stands there
     if not last.own and not opening.errs and (_is_asked(last.text) or not just_said):
         gone = echoed
@@ -126,9 +152,14 @@ def amendment(statement: str, talk: Sequence[TalkLine], older: str, *, just_said
         return None
     if not rest:
         in_place = any(_in_its_place(a, b, opening.rest) for a, b in pairs)
-        return Amendment(len(known & repeated), stands_alone=False) if in_place else None
+        return Amendment(_of_a_kind(pairs), len(known & repeated), stands_alone=False) if in_place else None
     same = rest <= known or (opening.errs and bool(rest & known))
-    return Amendment(len(known & (mine | repeated)), stands_alone=True) if same else None
+    return Amendment(_of_a_kind(pairs), len(known & (mine | repeated)), stands_alone=True) if same else None
+
+
+def _of_a_kind(pairs: Sequence[tuple[_ContentWord, _ContentWord]]) -> bool:
+    """Tell whether a value stands for one of its very kind: "the 8th" for a figure is a guess."""
+    return any(new.kind is old.kind for new, old in pairs)
 
 
 def _is_spoken_of(known: frozenset[str], mine: frozenset[str], talk: Sequence[TalkLine]) -> bool:

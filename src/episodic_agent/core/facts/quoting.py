@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from episodic_agent.core.episodes.stop_words import light
-from episodic_agent.core.facts.amending import BEHIND, Amendment, amendment, may_amend
+from episodic_agent.core.facts.amending import BEHIND, Amendment, amending_part, amendment, may_amend
 from episodic_agent.core.facts.changing import (
     CHANGED,
     LONGEST_TALK,
@@ -182,9 +182,7 @@ def quotations(statements: Sequence[Statement], meaning: Meaning | None = None) 
             before = ""
     spoken = _judged_statements(likely, meaning)
     lasting = list(_by_sentences(spoken, meaning))
-    places = {(one.statement.observation_id, one.end) for one in lasting}
-    others = (one for one in spoken if (one.statement.observation_id, one.end) not in places)
-    amending = [one for one in others if _may_put_right(one.statement, one.words)]
+    amending = list(_putting_right(spoken, lasting))
     result = []
     for place, piece in enumerate((*lasting, *amending)):
         # a wish how to answer points to nothing: "And stop that" goes on in form alone
@@ -197,6 +195,25 @@ def quotations(statements: Sequence[Statement], meaning: Meaning | None = None) 
         lasts = place < len(lasting) and not nothing
         result.append(Quotation(candidate, piece.vector, piece.statement.talk, lasts=lasts))
     return result
+
+
+def _putting_right(
+    spoken: Sequence["_JudgedWords"], lasting: Sequence["_JudgedWords"]
+) -> Iterator["_JudgedWords"]:
+    """Yield the words that may put others right and do not last themselves, be it beside some that do."""
+    places = {(one.statement.observation_id, one.end) for one in lasting}
+    for words in spoken:
+        if (words.statement.observation_id, words.end) not in places:
+            if _may_put_right(words.statement, words.words):
+                yield words
+        elif words.statement.talk and (part := amending_part(words.words)) is not None:
+            start, end = (words.start + at for at in part)
+            if all(one.end <= start or end <= one.start for one in _of_one(lasting, words)):
+                yield words._replace(start=start, end=end)
+
+
+def _of_one(lasting: Sequence["_JudgedWords"], words: "_JudgedWords") -> list["_JudgedWords"]:
+    return [one for one in lasting if one.statement.observation_id == words.statement.observation_id]
 
 
 def _may_put_right(statement: Statement, words: str) -> bool:
@@ -394,7 +411,7 @@ def in_its_matter(quotation: Quotation, known: Sequence[KnownFact]) -> FactCandi
 def _what_it_amends(quotation: Quotation, others: Sequence[KnownFact]) -> tuple[Fact, Amendment] | None:
     """Return the one of `others` that a quotation puts right, and how; None for none.
 
-    Of several that is the one it shares most with, and of these the last that was said.
+    Of several that is one with a value of the kind, the one it shares most with, the last that was said.
     """
     statement, talk = quotation.candidate.value, quotation.talk
     if not talk or not may_amend(statement):
@@ -407,7 +424,7 @@ def _what_it_amends(quotation: Quotation, others: Sequence[KnownFact]) -> tuple[
     ]
     if not amended:
         return None
-    how, fact = max(amended, key=lambda one: (one[0].shared, one[1].telling[-1].said_at, str(one[1].id)))
+    how, fact = max(amended, key=lambda one: (*one[0][:2], one[1].telling[-1].said_at, str(one[1].id)))
     return fact, how
 
 

@@ -10,14 +10,16 @@ from dataclasses import replace
 from typing import Final
 
 from episodic_agent.core.context.telling import Block, QuotedText, Spot, terms_of
+from episodic_agent.core.facts.amending import BEHIND, LONGEST, amendment
 from episodic_agent.core.facts.harm import may_end
 from episodic_agent.core.facts.replacing import JudgedStatement, likelihood
+from episodic_agent.core.language import sentences
 from episodic_agent.core.recall.alone import QUESTION_MARKS
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.quoting import knows_meaning
 from episodic_agent.protocols import OBSERVATIONS, Transaction
 from episodic_agent.schemas import Observation, Vector
-from episodic_agent.schemas.facts import Category
+from episodic_agent.schemas.facts import Category, TalkLine
 
 MAY_CORRECT: Final = 0.25  # from which later words are told with what they may have changed
 LOOKED_AT: Final = 24  # lines, the likeliest to be told, for each of which
@@ -87,9 +89,10 @@ def _corrections(
     refs = {(item.thread_id, item.seq): ref for ref, item in stored.items()}
     statements = [one for one in earlier if not one.reply and not one.text.rstrip().endswith(QUESTION_MARKS)]
     statements.sort(key=lambda one: (one.at, one.thread_id, one.first_seq))
+    amended = {n: places for n in range(len(statements)) if (places := _amending(n, statements))}
     likely = sorted(range(len(statements)), key=lambda n: (-statements[n].worth, n))[:LOOKED_AT]
     likely = [n for n in likely if statements[n].worth >= BEARS]
-    if not likely:
+    if not likely and not amended:
         return {}
     rows: Mapping[int, Vector] = {}
     if knows_meaning(deps):
@@ -98,12 +101,34 @@ def _corrections(
         JudgedStatement(one.text, one.at, Category.EXPERIENCE, rows.get(refs[one.spot])) for one in statements
     ]
     result: dict[Spot, tuple[Spot, ...]] = {}
-    for older in likely:
-        spots = [statements[place].spot for place in (older, *_later(older, judged))]
+    for older in dict.fromkeys([*likely, *amended]):
+        later = _later(older, judged) if older in likely else []
+        places = dict.fromkeys([*amended.get(older, ()), *later])
+        spots = [statements[place].spot for place in (older, *places)]
         # of two that may have changed the same, the earlier may be changed by the later
         for n, spot in enumerate(spots[:-1], 1):
             result[spot] = tuple(dict.fromkeys([*result.get(spot, ()), *spots[n:]]))
     return result
+
+
+def _amending(older: int, statements: Sequence[QuotedText]) -> list[int]:
+    """Return the place of the speaker's next words where they put one right: "Sorry, I meant 120!".
+
+    That is sure whatever the one bears on, so that neither is told without the other.
+    """
+    before = statements[older]
+    for place, after in enumerate(statements[older + 1 : older + 1 + FOLLOWING], older + 1):
+        behind = after.thread_id == before.thread_id and after.first_seq - before.last_seq <= BEHIND
+        if behind and after.speaker == before.speaker:
+            return [place] if _puts_right(after, before) else []
+    return []
+
+
+def _puts_right(after: QuotedText, before: QuotedText) -> bool:
+    olds = [
+        TalkLine(before.thread_id, part, own=True) for part in sentences(before.text) if len(part) <= LONGEST
+    ]
+    return any(amendment(after.text, [old], old.text, just_said=True) for old in olds)
 
 
 def _later(older: int, judged: Sequence[JudgedStatement]) -> list[int]:
