@@ -134,3 +134,29 @@ def test_of_a_long_mail_the_value_of_the_kind_is_put_right_and_never_told_alone(
         for question in ("how many people come?", "where is the delivery?", "when is it free?"):
             told = user.context(question, thread="another", max_tokens=200).text
             assert "120" in told or "110" not in told
+
+
+def test_what_is_put_right_is_not_told_alone_be_it_no_fact(tmp_path: Path, clock: Clock) -> None:
+    mails = (
+        "Ollie and I are getting married on 11 April and everybody says you make the best cakes.",
+        "The drawing of the cake is gorgeous, the deposit went out this morning.",
+        "Kuba dropped off the 110 boxes at the barn this afternoon, the lane was all mud.",
+        "Sorry, I meant 120.",
+        "Could Kuba bring the wedding cake himself? The lane to the barn is narrow.",
+        "Thank you for everything, the cake tasting was the best hour of the week.",
+    )
+    clock.now = MONDAY
+    with Memory.open(tmp_path / "m.db", embedder=default_model(), clock=clock) as memory:
+        user = memory.user("mei")
+        for number, text in enumerate(mails):
+            user.add(text, role="Hannah", thread="mail", timestamp=clock.now)
+            if number == 2:
+                clock.now += timedelta(minutes=15)
+                continue
+            clock.now += timedelta(days=2)
+            for room in ("kitchen", "garage", "bakery", "office", "attic", "yard"):
+                user.add(f"painted the {room} {number}", thread="diary", timestamp=clock.now)
+        user.flush()
+        told = user.context("is there a lane?", thread="another", max_tokens=60).text
+        assert mails[2] in told
+        assert mails[3] in told

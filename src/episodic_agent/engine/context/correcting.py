@@ -117,10 +117,11 @@ def _amending(older: int, statements: Sequence[QuotedText]) -> list[int]:
     That is sure whatever the one bears on, so that neither is told without the other.
     """
     before = statements[older]
-    for place, after in enumerate(statements[older + 1 : older + 1 + FOLLOWING], older + 1):
-        behind = after.thread_id == before.thread_id and after.first_seq - before.last_seq <= BEHIND
-        if behind and after.speaker == before.speaker:
-            return [place] if _puts_right(after, before) else []
+    for place in range(older + 1, len(statements)):
+        after = statements[place]
+        if after.thread_id == before.thread_id and after.speaker == before.speaker:
+            behind = after.first_seq - before.last_seq <= BEHIND
+            return [place] if behind and _puts_right(after, before) else []
     return []
 
 
