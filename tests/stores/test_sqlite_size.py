@@ -1,15 +1,17 @@
-"""What a fact quotes is written once, and a fact of before that was so is read as it was."""
+"""What is stored takes no room it does not need, and what was stored before it took less is read as it was."""
 
 import json
 from pathlib import Path
 
 import apsw
+import numpy as np
 import pytest
 from builders.chats import mine
 from stores.builders import ANA, edited, make_evidence, make_fact
 
 from episodic_agent import Memory
 from episodic_agent.errors import StoreDamaged
+from episodic_agent.protocols import EPISODES, FACTS, OBSERVATIONS
 from episodic_agent.stores.sqlite import SqliteStore
 from episodic_agent.stores.sqlite.file.migrate import shipped_migrations
 
@@ -75,3 +77,16 @@ def test_a_body_that_nobody_wrote_is_named_as_damage(tmp_path: Path, body: str) 
     with store.begin(ANA, write=False) as tx, pytest.raises(StoreDamaged, match="a stored fact"):
         tx.knowledge.facts()
     store.close()
+
+
+def test_vectors_of_messages_fill_their_pages_though_others_come_between(tmp_path: Path) -> None:
+    path, dice = tmp_path / "memory.db", np.random.default_rng(3)
+    store = SqliteStore(path)
+    for turn in range(40):
+        with store.begin(ANA) as tx:
+            for kind, count in ((OBSERVATIONS, 30), (EPISODES, 2), (FACTS, 4)):
+                rows = dice.normal(size=(count, 384)).astype(np.float32)
+                tx.index.put_vectors(kind, "small", range(turn * count, (turn + 1) * count), rows)
+    store.close()
+    (free,) = columns(path, "SELECT sum(unused) * 1.0 / sum(pgsize) FROM dbstat WHERE name = 'vector'")
+    assert float(free) < 0.08  # .12 where messages lie in the middle
