@@ -90,3 +90,9 @@ def test_vectors_of_messages_fill_their_pages_though_others_come_between(tmp_pat
     store.close()
     (free,) = columns(path, "SELECT sum(unused) * 1.0 / sum(pgsize) FROM dbstat WHERE name = 'vector'")
     assert float(free) < 0.08  # .12 where messages lie in the middle
+
+
+def test_a_process_of_an_earlier_version_cannot_misread_where_rows_begin(tmp_path: Path) -> None:
+    SqliteStore(tmp_path / "memory.db").close()
+    with pytest.raises(apsw.SQLError, match="no such column: last"):
+        columns(tmp_path / "memory.db", "SELECT last FROM stream")

@@ -53,7 +53,7 @@ class Streams:
         if stream is not None:
             return stream
         own = "scope = ? AND kind = ? AND embedder = ?"
-        sql = f"SELECT number, base, width, epoch, last FROM stream WHERE {own}"
+        sql = f"SELECT number, base, width, epoch, places FROM stream WHERE {own}"
         row = self._session.row(sql, (self._session.number, kind, embedder))
         if row is None:
             return None
@@ -65,7 +65,7 @@ class Streams:
         scope = self._session.own()
         stream = self.find(kind, embedder)
         if stream is None:
-            db, columns = self._session.db, "scope, kind, embedder, width, epoch, last, base"
+            db, columns = self._session.db, "scope, kind, embedder, width, epoch, places, base"
             db.execute(
                 f"INSERT INTO stream ({columns}) VALUES (?, ?, ?, ?, 0, 0, 0)", (scope, kind, embedder, width)
             )
@@ -90,7 +90,7 @@ class Streams:
         stream = self._seen[kind, embedder]
         first = stream.base + stream.last + 1
         grown = replace(stream, last=stream.last + added, epoch=stream.epoch + (removed > 0))
-        sql = "UPDATE stream SET last = ?, epoch = ? WHERE number = ?"
+        sql = "UPDATE stream SET places = ?, epoch = ? WHERE number = ?"
         self._session.db.execute(sql, (grown.last, grown.epoch, grown.number))
         self._seen[kind, embedder] = grown
         self.written.add(grown.number)
