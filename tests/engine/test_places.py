@@ -529,9 +529,7 @@ def test_a_memory_from_before_places_is_upgraded_and_mended(opened: Opened, url:
         "DROP INDEX {decision_type}",
         "DROP INDEX {thread_begun}",
         *(f"ALTER TABLE {{thread}} DROP COLUMN {name}" for name in RESOLVED),
-        "CREATE TABLE {embedding} (v bytea)"
-        if url.startswith("postgres")
-        else "ALTER TABLE {vector} RENAME COLUMN half TO v",
+        *(["CREATE TABLE {embedding} (v bytea)"] if url.startswith("postgres") else IN_A_FILE),
         "DELETE FROM {migration} WHERE version > 1",
         *([] if url.startswith("postgres") else ["PRAGMA user_version = 1"]),
     )
@@ -545,6 +543,12 @@ def test_a_memory_from_before_places_is_upgraded_and_mended(opened: Opened, url:
 
 
 CHAINS = ("chain_refusal", "metadata_term")  # tables of schema 12
+IN_A_FILE = (  # what later schemas of a file call otherwise, and where they put rows
+    "ALTER TABLE {vector} RENAME COLUMN half TO v",
+    *(f"UPDATE {{{name}}} SET n = (stream << 36) + (n & 0xfffffffff)" for name in ("document", "vector")),
+    "ALTER TABLE {stream} DROP COLUMN base",
+    "ALTER TABLE {stream} RENAME COLUMN places TO last",
+)
 FORGETTING = ("erasure", "span_mark", "suppressed_words", "expiry", "retention")  # tables of schema 11
 RESOLVED = ("explicit", "timeout", "closed_for", "selected_at", "turns")  # columns of a later schema
 

@@ -277,7 +277,8 @@ def test_while_a_schema_is_brought_up_to_date_the_command_is_not_ready(tmp_path:
     Memory.open(path, embedder="none").close()
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         (number,) = db.execute("SELECT max(version) FROM migration").fetchone()
-        db.execute("ALTER TABLE vector RENAME COLUMN half TO v")
+        db.execute("ALTER TABLE stream DROP COLUMN base")
+        db.execute("ALTER TABLE stream RENAME COLUMN places TO last")
         db.execute("DELETE FROM migration WHERE version = ?", (number,))  # as an older program left it
         db.execute("BEGIN IMMEDIATE")  # whoever migrates waits for this
         command = [sys.executable, "-m", "episodic_agent", "--db", str(path), "--embedder", "none", "serve"]

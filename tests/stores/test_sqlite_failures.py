@@ -215,6 +215,9 @@ def test_vectors_from_before_they_were_kept_in_halves_are_what_they_would_be_now
         tx.index.put_vectors(EPISODES, "small", refs, rows)
         now = tx.index.vector_scores(EPISODES, "small", query, limit=5)
         assert [values.tolist() for values in found] == [values.tolist() for values in now]
+        tx.index.put_vectors(OBSERVATIONS, "small", [len(rows) + 1], query[None])  # goes on where it was
+        both, _ = tx.index.vector_scores(OBSERVATIONS, "small", query, limit=2)
+        assert both.tolist() == [8, len(rows) + 1]
     store.close()
 
 

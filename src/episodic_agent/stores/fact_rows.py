@@ -1,4 +1,8 @@
-"""Facts as columns and back: what both stores write of one, in the order of their statements."""
+"""Facts as columns and back: what both stores write of one, in the order of their statements.
+
+A quotation is most of a fact, of its sentence and of its evidence, so it is written once, as the fact's
+`value`: bodies hold what stands around it, and nothing of what is as it mostly is. Older ones hold all.
+"""
 
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
@@ -28,20 +32,23 @@ from episodic_agent.stores.rows import (
 CHANGING: Final = "subject, attribute, value, slot, matter, valid_at, invalid_at, body"
 FACT: Final = "number, id, subject, attribute, value, valid_at, invalid_at, body, created_at"
 CURRENT: Final = "invalid_at IS NULL"
-_FLAGS: Final = ("holds", "edited", "pinned", "confirmed")
+_FLAGS: Final = {"holds": True, "edited": False, "pinned": False, "confirmed": False}
 
 
 def fact_columns(fact: Fact) -> tuple[Any, ...]:
     """Return the `CHANGING` columns of a fact."""
-    body = {
+    body: dict[str, Any] = {
         "category": fact.category.value,
-        "fact": fact.fact,
-        "keywords": fact.keywords,
-        "superseded_by": fact.superseded_by.hex if fact.superseded_by else None,
+        "fact": _around(fact.value, fact.fact),
         "confidence": fact.confidence,
-        "versions": [(one.fact, one.value, to_microseconds(one.changed_at)) for one in fact.versions],
-        **{name: getattr(fact, name) for name in _FLAGS},
     }
+    if fact.keywords:
+        body["keywords"] = fact.keywords
+    if fact.superseded_by:
+        body["superseded_by"] = fact.superseded_by.hex
+    if fact.versions:
+        body["versions"] = [(one.fact, one.value, to_microseconds(one.changed_at)) for one in fact.versions]
+    body |= {name: now for name, mostly in _FLAGS.items() if (now := getattr(fact, name)) != mostly}
     statements = (
         fact.subject,
         fact.attribute,
@@ -52,28 +59,43 @@ def fact_columns(fact: Fact) -> tuple[Any, ...]:
 
 
 @readable
-def fact_of(columns: tuple[Any, ...], evidence: Sequence[FactEvidence]) -> StoredFact:
-    """Build a fact from the `FACT` columns and its evidence."""
+def fact_of(columns: tuple[Any, ...], proofs: Sequence[tuple[bytes, str]]) -> StoredFact:
+    """Build a fact from the `FACT` columns and the `evidence_columns` of its evidence."""
     number, identity, subject, attribute, value, valid, invalid, text, created = columns
     body = from_json(text)
-    by = body["superseded_by"]
+    by, sentence = body.get("superseded_by"), _filled(value, body["fact"])
     fact = Fact(
         id=UUID(bytes=bytes(identity)),
         subject=subject,
         attribute=attribute,
         value=value,
         category=Category(body["category"]),
-        fact=body["fact"],
-        evidence=tuple(evidence),
+        fact=sentence,
+        evidence=tuple(_evidence_of(*proof, sentence, value) for proof in proofs),
         valid_at=to_time(valid),
-        keywords=tuple(body["keywords"]),
+        keywords=tuple(body.get("keywords", ())),
         invalid_at=optional_time(invalid),
         superseded_by=None if by is None else UUID(hex=by),
         confidence=body["confidence"],
-        versions=tuple(Version(fact, held, to_time(at)) for fact, held, at in body["versions"]),
-        **{name: body[name] for name in _FLAGS},
+        versions=tuple(Version(fact, held, to_time(at)) for fact, held, at in body.get("versions", ())),
+        **{name: body.get(name, mostly) for name, mostly in _FLAGS.items()},
     )
     return StoredFact(fact, to_time(created), number)
+
+
+def _around(value: str, sentence: str) -> str | list[str]:
+    """Return what stands before and behind a value in a sentence; the sentence where it is not in it.
+
+    >>> _around("tea", 'Ana: "tea"'), _around("tea", "Ana likes it")
+    (['Ana: "', '"'], 'Ana likes it')
+    """
+    before, there, behind = sentence.partition(value) if value else (sentence, "", "")
+    return [before, behind] if there else sentence
+
+
+def _filled(value: str, around: str | list[str]) -> str:
+    """Undo `_around`."""
+    return around if isinstance(around, str) else value.join(around)
 
 
 def group_columns(subject: str, attribute: str, value: str) -> tuple[bytes, bytes]:
@@ -98,20 +120,26 @@ def _hash(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def evidence_columns(evidence: FactEvidence) -> tuple[bytes, str]:
-    """Return the observation and the body of a piece of evidence."""
-    body = {
+def evidence_columns(evidence: FactEvidence, fact: Fact) -> tuple[bytes, str]:
+    """Return the observation and the body of a piece of evidence of a fact."""
+    body: dict[str, Any] = {
         "start": evidence.start,
         "end": evidence.end,
-        "fact": evidence.fact,
-        "value": evidence.value,
         "said_at": to_microseconds(evidence.said_at),
-        "valid_at": to_microseconds(evidence.valid_at),
-        "episode": evidence.episode_id.hex if evidence.episode_id else None,
-        "learned_at": optional_microseconds(evidence.learned_at),
         "confidence": evidence.confidence,
-        "corrects": evidence.corrects,
     }
+    if evidence.value != fact.value:
+        body["value"] = evidence.value
+    if evidence.fact != fact.fact:
+        body["fact"] = _around(evidence.value, evidence.fact)
+    if evidence.valid_at != evidence.said_at:
+        body["valid_at"] = to_microseconds(evidence.valid_at)
+    if evidence.episode_id is not None:
+        body["episode"] = evidence.episode_id.hex
+    if evidence.learned_at is not None:
+        body["learned_at"] = to_microseconds(evidence.learned_at)
+    if evidence.corrects:
+        body["corrects"] = True
     if evidence.ended_by is not None:
         body["ended_by"] = evidence.ended_by.hex
     if evidence.leads_to is not None:
@@ -119,22 +147,23 @@ def evidence_columns(evidence: FactEvidence) -> tuple[bytes, str]:
     return evidence.observation_id.bytes, to_json(body)
 
 
-def evidence_of(observation: bytes, text: str) -> FactEvidence:
-    """Undo `evidence_columns`."""
+def _evidence_of(observation: bytes, text: str, sentence: str, value: str) -> FactEvidence:
+    """Undo `evidence_columns`, given the sentence and the value of the fact."""
     body = from_json(text)
-    by, to = body.get("ended_by"), body.get("leads_to")
+    by, to, episode = body.get("ended_by"), body.get("leads_to"), body.get("episode")
+    own = body.get("value", value)
     return FactEvidence(
         observation_id=UUID(bytes=bytes(observation)),
         start=body["start"],
         end=body["end"],
-        fact=body["fact"],
-        value=body["value"],
+        fact=_filled(own, body.get("fact", sentence)),
+        value=own,
         said_at=to_time(body["said_at"]),
-        valid_at=to_time(body["valid_at"]),
-        episode_id=None if body["episode"] is None else UUID(hex=body["episode"]),
-        learned_at=optional_time(body["learned_at"]),
+        valid_at=to_time(body.get("valid_at", body["said_at"])),
+        episode_id=None if episode is None else UUID(hex=episode),
+        learned_at=optional_time(body.get("learned_at")),
         confidence=body["confidence"],
-        corrects=body["corrects"],
+        corrects=body.get("corrects", False),
         ended_by=None if by is None else UUID(hex=by),
         leads_to=None if to is None else UUID(hex=to),
     )

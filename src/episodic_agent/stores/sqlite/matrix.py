@@ -23,7 +23,7 @@ from episodic_agent.schemas import Vector
 from episodic_agent.stores.arrays import Integers, SortedRefs, best, grown
 from episodic_agent.stores.scoring import best_of_each, products, unit
 from episodic_agent.stores.sqlite.file.session import EACH, number_list
-from episodic_agent.stores.sqlite.streams import PLACES, StreamRow
+from episodic_agent.stores.sqlite.streams import StreamRow
 
 _BATCH: Final = 4096
 _SMALLEST_BLOCK: Final = 256
@@ -57,7 +57,7 @@ class Matrix:
 
     def read(self, db: apsw.Connection, stream: StreamRow, after: int) -> None:
         """Append the rows with after < place <= stream.last."""
-        base = stream.number * PLACES
+        base = stream.base
         span = (base + after, base + stream.last)
         if after == 0:
             # The first reading is the large one: one block for all of it.
@@ -188,7 +188,7 @@ class MatrixView:
 
 def stored_rows(db: apsw.Connection, stream: StreamRow) -> Rows:
     """Return what reads a stream's rows from the file, in the transaction that `db` is in."""
-    base = stream.number * PLACES
+    base = stream.base
     sql = f"SELECT v.half FROM {EACH} vector v WHERE v.n = p.value"
 
     def read(places: Integers) -> Vector:

@@ -20,15 +20,20 @@ import apsw
 
 from episodic_agent.stores.sqlite.file.session import SqliteSession
 
-PLACES: Final = 1 << 36  # rows a stream can ever have; n = stream number * PLACES + place
+_PLACES: Final = 1 << 36  # rows a stream can ever have; n = base + place
+_BASES: Final = 1 << 27  # streams there can ever be
 WORDS: Final = ""  # the embedder of the words' stream
 
 
 @dataclass(frozen=True, slots=True)
 class StreamRow:
-    """A stream's row as one snapshot sees it; `width` is the vectors' dimensions (0 for words)."""
+    """A stream's row as one snapshot sees it; `width` is the vectors' dimensions (0 for words).
+
+    Row `n` of the index is the stream's `base` and the row's place in it.
+    """
 
     number: int
+    base: int
     width: int
     epoch: int
     last: int
@@ -47,7 +52,8 @@ class Streams:
         stream = self._seen.get((kind, embedder))
         if stream is not None:
             return stream
-        sql = "SELECT number, width, epoch, last FROM stream WHERE scope = ? AND kind = ? AND embedder = ?"
+        own = "scope = ? AND kind = ? AND embedder = ?"
+        sql = f"SELECT number, base, width, epoch, places FROM stream WHERE {own}"
         row = self._session.row(sql, (self._session.number, kind, embedder))
         if row is None:
             return None
@@ -59,9 +65,16 @@ class Streams:
         scope = self._session.own()
         stream = self.find(kind, embedder)
         if stream is None:
-            sql = "INSERT INTO stream (scope, kind, embedder, width, epoch, last) VALUES (?, ?, ?, ?, 0, 0)"
-            self._session.db.execute(sql, (scope, kind, embedder, width))
-            stream = StreamRow(self._session.db.last_insert_rowid(), width, epoch=0, last=0)
+            db, columns = self._session.db, "scope, kind, embedder, width, epoch, places, base"
+            db.execute(
+                f"INSERT INTO stream ({columns}) VALUES (?, ?, ?, ?, 0, 0, 0)", (scope, kind, embedder, width)
+            )
+            number = db.last_insert_rowid()
+            # Downwards: messages, the first to be indexed and by far the most, then go to the end of a table,
+            # which fills its pages; rows put between others leave a tenth of theirs free.
+            base = (_BASES - number) * _PLACES
+            db.execute("UPDATE stream SET base = ? WHERE number = ?", (base, number))
+            stream = StreamRow(number, base, width, epoch=0, last=0)
             self._seen[kind, embedder] = stream
         return stream
 
@@ -75,9 +88,9 @@ class Streams:
     def grow(self, kind: str, embedder: str, *, added: int, removed: int) -> int:
         """Book rows written to a stream and return the n of the first of them."""
         stream = self._seen[kind, embedder]
-        first = stream.number * PLACES + stream.last + 1
+        first = stream.base + stream.last + 1
         grown = replace(stream, last=stream.last + added, epoch=stream.epoch + (removed > 0))
-        sql = "UPDATE stream SET last = ?, epoch = ? WHERE number = ?"
+        sql = "UPDATE stream SET places = ?, epoch = ? WHERE number = ?"
         self._session.db.execute(sql, (grown.last, grown.epoch, grown.number))
         self._seen[kind, embedder] = grown
         self.written.add(grown.number)

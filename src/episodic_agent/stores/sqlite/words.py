@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from episodic_agent.protocols import Refs, Scores
 from episodic_agent.stores.arrays import Integers, SortedRefs, best, grown
 from episodic_agent.stores.scoring import term_scores
-from episodic_agent.stores.sqlite.streams import PLACES, StreamRow
+from episodic_agent.stores.sqlite.streams import StreamRow
 from episodic_agent.stores.terms import term_hash
 
 _BATCH: Final = 8192
@@ -85,7 +85,7 @@ class SqliteWords:
 
     def read(self, db: apsw.Connection, stream: StreamRow, after: int) -> None:
         """Append the documents with after < place <= stream.last."""
-        base = stream.number * PLACES
+        base = stream.base
         sql = "SELECT n, ref, length, terms, counts FROM document WHERE n > ? AND n <= ?"
         cursor = iter(db.execute(sql, (base + after, base + stream.last)))
         hashes: list[Hashes] = []

@@ -8,12 +8,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 from uuid import UUID
 
-from episodic_agent.schemas.facts import FactCandidate, FactEvidence, FactTombstone, StoredFact
+from episodic_agent.schemas.facts import FactCandidate, FactTombstone, StoredFact
 from episodic_agent.stores.fact_rows import (
     CURRENT,
     FACT,
     evidence_columns,
-    evidence_of,
     fact_of,
     group_columns,
     groups_of,
@@ -84,10 +83,10 @@ class FactTable(Table):
         return self._session.read(f"{sql} LIMIT :limit", limit=limit)
 
     def _facts(self, values: Sequence[tuple[Any, ...]]) -> list[StoredFact]:
-        evidence: dict[int, list[FactEvidence]] = {columns[0]: [] for columns in values}
-        for number, observation, body in self._evidence(list(evidence)) if evidence else ():
-            evidence[number].append(evidence_of(observation, body))
-        return [fact_of(columns, evidence[columns[0]]) for columns in values]
+        proofs: dict[int, list[tuple[bytes, str]]] = {columns[0]: [] for columns in values}
+        for number, *proof in self._evidence(list(proofs)) if proofs else ():
+            proofs[number].append((proof[0], proof[1]))
+        return [fact_of(columns, proofs[columns[0]]) for columns in values]
 
     @abstractmethod
     def _of_ids(self, ids: Sequence[UUID]) -> list[tuple[Any, ...]]: ...
@@ -118,7 +117,7 @@ class FactTable(Table):
         reach("mid-facts")
         self._rest(
             [
-                (kept.number, place, *evidence_columns(one))
+                (kept.number, place, *evidence_columns(one, kept.fact))
                 for kept in written.values()
                 for place, one in enumerate(kept.fact.evidence)
             ]

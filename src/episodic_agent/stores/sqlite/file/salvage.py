@@ -19,7 +19,7 @@ import apsw
 from episodic_agent.core.language import plural
 from episodic_agent.errors import StoreError
 from episodic_agent.protocols import FACTS, ref_of, split_ref
-from episodic_agent.stores.fact_rows import FACT, evidence_of, fact_of
+from episodic_agent.stores.fact_rows import FACT, fact_of
 from episodic_agent.stores.nouns import OBSERVATION, observation_of
 from episodic_agent.stores.rows import to_microseconds
 from episodic_agent.stores.sqlite.file.backup import first_problem
@@ -356,9 +356,7 @@ def _is_told(columns: tuple[Any, ...], proofs: Sequence[tuple[bytes, bytes]]) ->
             one.decode() if isinstance(one, bytes) and place in _TEXTS else one
             for place, one in enumerate(columns)
         ]
-        return bool(
-            fact_of(tuple(texts), [evidence_of(one, body.decode()) for one, body in proofs]).fact.evidence
-        )
+        return bool(fact_of(tuple(texts), [(one, body.decode()) for one, body in proofs]).fact.evidence)
     except (StoreError, ValueError, LookupError, TypeError):
         return False
 

@@ -1,0 +1,2 @@
+-- What a fact quotes is written once (stores/fact_rows.py); bodies of before stay as they are until they are written
+-- again. Nothing changes here but the schema's number: an earlier version could not read what is written from now on.
