@@ -490,4 +490,4 @@ def test_a_message_that_has_begun_a_thread_already_is_no_news_of_its_own(memory:
     context = told(memory, "What else is open?", channel="web", at=at(60))
     assert context.thread == "web 2025-11-05T11:00:00Z"
     assert context.text == "Current question: What else is open?"
-    assert told(memory, "Anything new?", channel="web", at=at(61)).thread is None
+    assert told(memory, "Anything new?", channel="web", at=at(70)).thread is None
