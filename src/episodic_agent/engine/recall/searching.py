@@ -97,6 +97,7 @@ class SearchOptions:
     channel: str | None = None
     projects: frozenset[str] = frozenset()
     only: Walls = ()
+    names: Sequence[str] = ()  # those of `only` that the caller gave
     now: datetime | None = None
     explain: bool = False
     facts: int = FEW_FACTS
@@ -204,6 +205,8 @@ class Recaller:
         asker = None if options.asking is None else thread_asked_for(tx, options.asking, walled=walled)
         named = threads_called(tx, options.only) if walled else None
         only = None if named is None else named.ids
+        if named is not None:
+            named.check(options.names)
         if only is not None and options.place is not None:
             check_place(tx, options.place, only)
         clock = self._deps.clock()

@@ -4,22 +4,14 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from episodic_agent.core.context import shown_name
 from episodic_agent.engine.filters import Where
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import EpisodicError, InvalidInput, NotFound
-from episodic_agent.faces.tools.answers import ToolAnswer, ToolResult, answer_of, check_budget
+from episodic_agent.faces.tools.answers import ToolAnswer, ToolResult, answer_of, check_budget, for_agents
 from episodic_agent.faces.tools.schemas import checked
 from episodic_agent.faces.tools.table import BY_NAME, TOOLS, resolved_thread
-from episodic_agent.faces.wording import for_no_terminal
 
 BUDGET = 16_000  # bytes
-REMEDIES = {  # by the command that an error names
-    "episodes": "recent_memory and search_memory tell the ids",
-    "session list": "start_session begins one",
-    "summaries": "start_session begins one",
-    "show": "explain_memory shows an episode's messages",
-}
 NOBODY = "nothing is remembered yet; add_memory keeps the first message"
 
 
@@ -84,9 +76,5 @@ class Tools:
 
 
 def _problem(error: EpisodicError) -> str:
-    """Say what was wrong with a call; where the remedy is a command of the terminal, the tool that does it.
-
-    >>> _problem(NotFound("no episode 'x' in this memory; `episodic episodes` lists the ids"))
-    "no episode 'x' in this memory; recent_memory and search_memory tell the ids"
-    """
-    return shown_name(for_no_terminal(error.as_command or str(error), REMEDIES))
+    """Say what was wrong with a call."""
+    return for_agents(error.as_command or str(error))
