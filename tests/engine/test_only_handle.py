@@ -130,7 +130,11 @@ def test_listings_and_stories_leave_out_what_lies_outside(team: UserMemory, publ
     for shown in (
         [public.episodes.list(), team.episodes.list(only=OPEN), team.episodes.list(filter=Filter(only=OPEN))],
         [public.episodes.recent(limit=3)],
-        [public.facts.list(), team.facts.list(only=OPEN), public.facts.list("Sven", only=["dm-lena", "harbor"])],
+        [
+            public.facts.list(),
+            team.facts.list(only=OPEN),
+            public.facts.list("Sven", only=["dm-lena", "harbor"]),
+        ],
         [public.threads.list()],
         [public.chains.sequence("", limit=20), team.chains.sequence("", limit=20, only=OPEN)],
         [public.chains.sequence("the probation", limit=20, min_relevance=0.0)],
