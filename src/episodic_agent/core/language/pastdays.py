@@ -65,7 +65,9 @@ def with_dates(question: str, now: datetime, utc_offset: timedelta | None = None
 
 def _dated(sentence: str, today: date) -> str:
     back = _looks_back(sentence)
-    patterns = [*_ANYWHERE, *(_OWN if back or _sums_up(sentence) else ()), *(_BACK if back else ())]
+    summed = _sums_up(sentence)
+    patterns = [*_ANYWHERE, *(_OWN if back or summed else ()), *(_BACK if back else ())]
+    patterns += _OF_MATTER if summed else ()
     for pattern, write in patterns:
         compiled = _compiled(pattern)
         if compiled.search(sentence):
@@ -340,6 +342,10 @@ _ANYWHERE: Final[tuple[tuple[str, _Writer], ...]] = (
 # What is read where a question is of what is over, or asks to sum it up,
 _OWN: Final[tuple[tuple[str, _Writer], ...]] = (
     (r"(?<![\w'’-])(?P<own>«own»)(?=\W*(?:(?:«own_behind»)\W*)*$)", _write_own),
+)
+# or asks to sum up a matter in it,
+_OF_MATTER: Final[tuple[tuple[str, _Writer], ...]] = (
+    (r"(?<![\w'’-])(?P<own>«own»)(?=\s*:|\s+«own_matter»(?!\w))", _write_own),
 )
 # and where it is of what is over: else it may be of days to come, or of many.
 _BACK: Final[tuple[tuple[str, _Writer], ...]] = (

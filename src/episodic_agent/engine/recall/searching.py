@@ -42,7 +42,7 @@ from episodic_agent.engine.recall.facts import DIGITS, answering, category_of
 from episodic_agent.engine.recall.filtering import no_channel, refs_that_count
 from episodic_agent.engine.recall.former import BetweenEmbedders, FormerQuery
 from episodic_agent.engine.recall.gathering import DAY, Floats, Gathered, Gatherer, SearchBounds, within
-from episodic_agent.engine.recall.happening import happened_refs
+from episodic_agent.engine.recall.happening import bounds_of_review, happened_refs
 from episodic_agent.engine.recall.proving import PROOFS, concluded, evidence_of, proofs_of
 from episodic_agent.engine.recall.talks import named_talk
 from episodic_agent.engine.recall.times import (
@@ -222,8 +222,15 @@ class Recaller:
             only=only,
         )
         asked = replace(asked, filter_=replace(asked.filter_, about=about, only=only))
-        asked = _with_happened(tx, _with_talk(tx, asked), visibility)
-        recall = replace(self._answer(tx, asked, visibility), facts=self._facts(tx, asked, visibility))
+        whole = _with_happened(tx, _with_talk(tx, asked), visibility)
+        then = whole.filter_
+        if whole.policy not in {PLACE, SEED_003} and options.since is options.until is None:
+            then = bounds_of_review(tx, whole.query, then, whole.now, visibility)
+        asked = replace(whole, filter_=then)
+        recall = self._answer(tx, asked, visibility)
+        if recall.abstained and then is not whole.filter_:  # nothing of the matter was said then
+            asked, recall = whole, self._answer(tx, whole, visibility)
+        recall = replace(recall, facts=self._facts(tx, asked, visibility))
         if named is not None and named.unknown:  # why nothing answers is the last of the notes
             recall = replace(recall, notes=[*named.notes, *recall.notes])
         if options.suppressed:
@@ -336,14 +343,9 @@ class Recaller:
         owner = None if scope.user_id == Scope().user_id else scope.user_id
         measured = policy != SEED_003 and FUSING[policy].measured
         language = self._deps.language
+        filtered = _filtered(policy, options)
         analyse = partial(
-            ranking.analyse,
-            text,
-            speakers,
-            owner=owner,
-            language=language,
-            places=places,
-            filtered=_filtered(policy, options),
+            ranking.analyse, text, speakers, owner=owner, language=language, places=places, filtered=filtered
         )
 
         def read(at: datetime, zone: timedelta | None) -> ranking.Query:
