@@ -132,12 +132,11 @@ def prompt(
             tx, deps, current, linked=linked, apart=apart, visibility=visibility, shown=shown, policy=policy
         )
     here = _named(here, named=are_named((*current.before, *stored.values())))
-    if policy == RIVALS:
-        bounded = _is_bounded(current, earlier)
-        facts = _of_its_time(_bearing(facts, earlier), current, alone=bounded)
     frame = frame_for(current.text, _asked(tx, current, earlier, visibility), deps.language)
     session = _session(tx, deps, current, visibility, [item.text for item in here], frame)
     if policy == RIVALS:
+        bounded = _is_bounded(current, earlier)
+        facts = _of_its_time(_bearing(facts, earlier), current, alone=bounded)
         around = Surroundings(current, visibility, frozenset(apart), shown, deps.language)
         earlier, stored = with_late_answers(tx, around, earlier, stored)
         earlier, stored = beside_what_holds(tx, around, earlier, stored, max_tokens=max_tokens)
@@ -148,8 +147,7 @@ def prompt(
             proofs.append(spoken)
     else:
         earlier = without_replaced(tx, earlier, stored, current.at)
-    skills = _skills(tx, deps, current, visibility)
-    lines = [*facts, *skills, *session, *here, *earlier]
+    lines = [*facts, *_skills(tx, deps, current, visibility), *session, *here, *earlier]
     lines = with_nearness(lines, current, pieces) if policy == RIVALS else lines
     context = tell(
         current.text,

@@ -181,7 +181,6 @@ class FactRoom(RoomOf):
         requested_category, told_by = _category(category), aware(known_by)
         moment = aware(at) or self._deps.clock()
         own, names = project_called(name_or_none("project", project)), names_or_none("only", only)
-        walls = walls_of(self._at.walls, names)
         most = counted("limit", (MOST if query is None else FEW_FACTS) if limit is None else limit)
         scope = self._at.known()
         about = None if subject is None else _subjects(subject, scope.user_id)
@@ -202,7 +201,7 @@ class FactRoom(RoomOf):
                 reported_facts = [kept.fact for kept in known]
                 facts = list(core.settled(reported_facts, told_by))
                 scores = None if scores is None else _scored(facts, reported_facts, scores)
-            facts = _inside(tx, walls, names, facts)
+            facts = _inside(tx, walls_of(self._at.walls, names), names, facts)
         cards = [
             FactCard(fact, 0.0 if scores is None else scores[fact.id])
             for fact in facts

@@ -43,7 +43,7 @@ from episodic_agent.engine.recall.filtering import no_channel, refs_that_count
 from episodic_agent.engine.recall.former import BetweenEmbedders, FormerQuery
 from episodic_agent.engine.recall.gathering import DAY, Floats, Gathered, Gatherer, SearchBounds, within
 from episodic_agent.engine.recall.happening import bounds_of_review, happened_refs
-from episodic_agent.engine.recall.proving import PROOFS, concluded, evidence_of, proofs_of
+from episodic_agent.engine.recall.proving import PROOFS, concluded, evidence_of, of_days, proofs_of
 from episodic_agent.engine.recall.talks import named_talk
 from episodic_agent.engine.recall.times import (
     in_its_time,
@@ -222,19 +222,20 @@ class Recaller:
             only=only,
         )
         asked = replace(asked, filter_=replace(asked.filter_, about=about, only=only))
-        whole = _with_happened(tx, _with_talk(tx, asked), visibility)
-        then = whole.filter_
-        if whole.policy not in {PLACE, SEED_003} and options.since is options.until is None:
-            then = bounds_of_review(tx, whole.query, then, whole.now, visibility)
-        asked = replace(whole, filter_=then)
+        unbounded = _with_happened(tx, _with_talk(tx, asked), visibility)
+        then = unbounded.filter_
+        if unbounded.policy not in {PLACE, SEED_003} and options.since is options.until is None:
+            then = bounds_of_review(tx, unbounded.query, then, unbounded.now, visibility)
+        asked = replace(unbounded, filter_=then)
         recall = self._answer(tx, asked, visibility)
-        if recall.abstained and then is not whole.filter_:  # nothing of the matter was said then
-            asked, recall = whole, self._answer(tx, whole, visibility)
+        if recall.abstained and then is not unbounded.filter_:  # nothing of the matter was said then
+            asked, recall = unbounded, self._answer(tx, unbounded, visibility)
         recall = replace(recall, facts=self._facts(tx, asked, visibility))
         if named is not None and named.unknown:  # why nothing answers is the last of the notes
             recall = replace(recall, notes=[*named.notes, *recall.notes])
         if options.suppressed:
             recall = replace(recall, suppressed=self._left_out(tx, asked, recall, visibility, at))
+        recall = of_days(recall, asked.query.ahead)
         return Answered(_detailed(tx, recall, options.detail, clock), asker)
 
     def _facts(self, tx: Transaction, asked: "_SearchRequest", visibility: Visibility) -> Sequence[FactHit]:

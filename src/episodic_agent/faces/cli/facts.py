@@ -91,8 +91,8 @@ def list_(app: App, user: str | None, as_json: bool, **narrowed: Any) -> None:
 @past
 def search(app: App, query: str, user: str | None, as_json: bool, **narrowed: Any) -> None:
     """Find the facts that answer a QUERY, best first."""
-    found = _find_facts(app, query, user, narrowed, as_json=as_json)
-    _show(*found, "no fact answers this", as_json=as_json)
+    matching = _find_facts(app, query, user, narrowed, as_json=as_json)
+    _show(*matching, "no fact answers this", as_json=as_json)
 
 
 def _waiting(app: App, user: str | None) -> int:

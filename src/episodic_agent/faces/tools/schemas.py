@@ -65,8 +65,8 @@ def nothing_of(schema: Schema) -> dict[str, Any] | None:
     >>> nothing_of(shape(id="string"))
     """
     blank: dict[str, type] = {"array": list, "integer": int, "number": int}
-    told = {n: str(one.get("type")) for n, one in schema["properties"].items() if n not in ("begin", "end")}
-    return {n: blank[kind]() for n, kind in told.items()} if blank.keys() >= {*told.values()} else None
+    types = {n: str(one.get("type")) for n, one in schema["properties"].items() if n not in ("begin", "end")}
+    return {n: blank[kind]() for n, kind in types.items()} if blank.keys() >= {*types.values()} else None
 
 
 def shape(**properties: str) -> Schema:
