@@ -45,6 +45,7 @@ MEASURED = ("paths",)  # how long judges took: what a record holds that no decis
 LATER = (
     "ended_by",
     "decisions",
+    "days",
 )  # fields that came after the digests: where they hold nothing, nothing changed
 
 Record = Any

@@ -132,6 +132,22 @@ def test_a_question_may_ask_for_days_to_come(question: str, days: list[str], *, 
 @pytest.mark.parametrize(
     "question",
     [
+        "what is on next weekend?", "what is on the coming weekend?", "was steht nächstes Wochenende an?",
+        "¿qué hay el próximo fin de semana?", "qu'est-ce qui est prévu le week-end prochain ?",
+        "cosa c'è il prossimo weekend?", "o que há no próximo fim de semana?",
+        "wat staat er volgend weekend op het programma?", "что у меня на следующих выходных?", "下周末有什么安排？",
+    ],
+)  # fmt: skip
+def test_on_a_weekend_the_next_one_is_that_of_the_week_to_come(question: str) -> None:
+    for day in (23, 24):
+        asked = days_asked(question, SAID.replace(day=day))
+        assert asked is not None
+        assert [f"{one:%m-%d}" for one in asked.days] == ["03-30", "03-31"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
         "What did I do on Friday?", "what happened today?", "Was war am Freitag los?", "where do I walk?",
         "The movers come on Friday", "hab freitag Zahnarzt um acht", "anything on March 3?", "what is on in May?",
         "do we have yoga on Mondays?", "昨天我说了什么？",

@@ -81,3 +81,50 @@ def test_a_weekday_with_the_number_of_a_day_is_the_latest_with_both(question: st
     assert {(one.start.date().isoformat(), one.kind) for one in asked_time(question, NOW).ranges} == {
         (day, "day")
     }
+
+
+WEEKENDS = """
+what did we do this weekend?|28|28|21
+was haben wir dieses Wochenende gemacht?|28|28|21
+¿qué hicimos este fin de semana?|28|28|21
+qu'avons-nous fait ce week-end ?|28|28|21
+cosa abbiamo fatto questo fine settimana?|28|28|21
+o que fizemos este fim de semana?|28|28|21
+wat hebben we dit weekend gedaan?|28|28|21
+что мы делали на этих выходных?|28|28|21
+这个周末我们做了什么？|28|28|21
+what happened at the weekend?|21|28|21
+what did we do last weekend?|21|21|21
+was haben wir letztes Wochenende gemacht?|21|21|21
+"""
+
+
+@pytest.mark.parametrize("line", WEEKENDS.strip().splitlines())
+def test_this_weekend_is_the_one_that_runs_and_else_the_one_that_is_over(line: str) -> None:
+    question, *saturdays = line.split("|")
+    for day, saturday in zip((28, 29, 25), saturdays, strict=True):
+        (stretch,) = asked_time(question, NOW.replace(day=day)).ranges
+        assert (stretch.start.day, (stretch.end - stretch.start).days) == (int(saturday), 2), day
+    (stretch,) = asked_time(question, NOW.replace(day=30)).ranges  # a Monday
+    assert stretch.start.day == 28
+
+
+WEEKS = """
+what happened this week?|what happened last week?
+was ist diese Woche passiert?|was ist in der letzten Woche passiert?
+¿qué pasó esta semana?|¿qué pasó la semana pasada?
+que s'est-il passé cette semaine ?|que s'est-il passé la semaine dernière ?
+cosa è successo questa settimana?|cosa è successo la scorsa settimana?
+o que aconteceu nesta semana?|o que aconteceu na semana passada?
+wat is er deze week gebeurd?|wat is er vorige week gebeurd?
+что случилось за эту неделю?|что произошло на прошлой неделе?
+这周发生了什么？|上个星期发生了什么？
+"""
+
+
+@pytest.mark.parametrize("line", WEEKS.strip().splitlines())
+def test_a_week_begins_on_monday_in_every_language(line: str) -> None:
+    for day, (this, last) in ((29, ("11-23", "11-16")), (30, ("11-30", "11-23"))):
+        for question, monday in zip(line.split("|"), (this, last), strict=True):
+            (stretch,) = asked_time(question, NOW.replace(day=day)).ranges
+            assert (f"{stretch.start:%m-%d}", (stretch.end - stretch.start).days) == (monday, 7)

@@ -54,3 +54,29 @@ def test_where_the_user_said_nothing_what_they_were_told_stands_for_it(
 ) -> None:
     write(user, clock, "Vou pedir 15 € de compensação para si, digo-lhe algo até sexta", role="assistant")
     assert asks(user, "ok") == "Pergunta atual:"
+
+
+@pytest.mark.parametrize(
+    ("talk", "question", "ending"),
+    [
+        (
+            "Der Server der Buchhaltung läuft wieder, das Leck war im Zwischenspeicher.",
+            "Was wurde mit dem Server der Buchhaltung und dem Zwischenspeicher beschlossen?",
+            "Ausgang: teilweise gelungen. Beschlossen: der Zwischenspeicher der Buchhaltung bleibt aus.",
+        ),
+        (
+            "The server of accounting runs again, the leak was in the cache.",
+            "What was decided about the server of accounting and the cache?",
+            "Outcome: partial. Decided: der Zwischenspeicher der Buchhaltung bleibt aus.",
+        ),
+    ],
+)
+def test_how_a_session_ended_is_told_in_the_language_of_the_talk(
+    user: UserMemory, clock: Clock, talk: str, question: str, ending: str
+) -> None:
+    session = user.sessions.start("Server der Buchhaltung, cache of accounting", thread="server")
+    user.add(talk, thread="server", timestamp=clock.now)
+    user.sessions.end(session.id, "partial", ["der Zwischenspeicher der Buchhaltung bleibt aus"])
+    user.flush()
+    clock.forward(days=3)
+    assert ending in user.context(question, thread="new").text

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from conftest import OpenMemory
 from benchmarks.recurring import HALVES, measure
 from episodic_agent import Filter, Memory
 from episodic_agent.core.context import LineKind
+from episodic_agent.faces.shapes import hit_item
 
 LIVES = Path(__file__).parent.parent / "data" / "due.jsonl"
 MONDAY = datetime(2024, 3, 18, 9, tzinfo=UTC)
@@ -315,3 +317,35 @@ def test_what_is_on_that_very_day_stands_before_what_is_on_many(open_memory: Ope
     context = mine(memory).context("what's on on Tuesday?", at=MONDAY + timedelta(days=5))
     best = max(context.items, key=lambda line: line.score)
     assert "acceptance test" in best.text
+
+
+ENTRIES = {
+    "What is due on Friday?": (
+        "Long day. Talked to Petra about what is due for the audit and which papers she needs from us, she was "
+        "friendly, and what is due is due. The plumber comes on {} at eight. Then groceries, and I called mum, who "
+        "asks what we do at Christmas. Slept badly because of the neighbours."
+    ),
+    "Was steht am Freitag an?": (
+        "Heute war viel los. Mit Jens darüber geredet, was alles noch ansteht und was am Ende noch ansteht, und was "
+        "wir verschieben. Am {} kommt der Schornsteinfeger. Danach einkaufen und Oma anrufen, die fragt, was an "
+        "Weihnachten ansteht. Schlecht geschlafen wegen der Nachbarn."
+    ),
+}
+
+
+@pytest.mark.parametrize("question", ENTRIES)
+def test_a_hit_quotes_the_sentence_that_names_the_day_asked_about(
+    open_memory: OpenMemory, question: str
+) -> None:
+    english = question.startswith("What")
+    entry = ENTRIES[question].format("the 22nd" if english else "22. März")
+    comes = "plumber comes on the 22nd" if english else "Am 22. März kommt"
+    memory = open_memory(embedder="none")
+    mine(memory).add(entry, thread="diary", timestamp=MONDAY)
+    mine(memory).flush()
+    recall = mine(memory).search(question, now=MONDAY + timedelta(hours=3))
+    proof = recall.hits[0].evidence[0]
+    assert comes in proof.quoted(question)
+    assert comes in str(recall)
+    assert comes in hit_item(recall.hits[0], question).text
+    assert comes not in replace(proof, days=None).quoted(question)

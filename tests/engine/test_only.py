@@ -1,6 +1,6 @@
 """Nothing is told but of the threads and channels that are named: a team's assistant keeps a direct message to itself."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -253,11 +253,32 @@ def test_names_are_given_and_those_that_mean_nothing_are_noted(team: UserMemory)
     with pytest.raises(InvalidInput, match="cannot be narrowed by 'only'"):
         team.places.list(only=["general"])
     notes = team.search(QUESTION, only=["foo", "general"]).notes
-    assert notes[0] == "no thread or channel 'foo'"
+    assert notes[0] == "no thread or channel 'foo' here; `episodic threads` lists the names"
     begun = team.context("hello", thread="bar", only=["bar", "foo", "harbor"]).notes
-    assert [note for note in begun if "or channel" in note] == ["no thread or channel 'foo'"]
-    nothing = team.search(QUESTION, only="foo")
-    assert not any((nothing.hits, nothing.candidates, nothing.observations, nothing.facts))
+    assert [note for note in begun if "or channel" in note] == notes[:1]
+
+
+def test_names_of_which_none_means_anything_are_refused_where_something_is_asked_for(
+    team: UserMemory,
+) -> None:
+    narrowed: list[Callable[[list[str]], object]] = [
+        lambda names: team.search(QUESTION, only=names),
+        lambda names: team.search(QUESTION, filter=Filter(only=names)),
+        lambda names: team.retrieve(QUESTION, only=names),
+        lambda names: team.facts.list(only=names),
+        lambda names: team.facts.list(QUESTION, only=names),
+        lambda names: team.episodes.list(only=names),
+        lambda names: team.chains.replay("probation", only=names),
+        lambda names: team.only(OPEN).search(QUESTION, only=names),
+    ]
+    for ask in narrowed:
+        with pytest.raises(NotFound, match="no thread or channel 'foo' or 'bar' here; `episodic threads`"):
+            ask(["foo", "bar"])
+        ask(["foo", "harbor"])
+        ask([str(team.threads.get("harbor").thread.id)])  # the name by which listings know it, too
+    hint = team.context("hello", only=["foo"])  # it answers in any case
+    assert "no thread or channel 'foo' here; `episodic threads` lists the names" in hint.notes
+    assert not team.only(["foo"]).search(QUESTION).hits  # whoever bound it may have known what is to begin
 
 
 def test_no_error_and_no_note_names_what_is_elsewhere(team: UserMemory) -> None:
@@ -376,7 +397,10 @@ def test_nothing_that_is_told_lies_outside(
         for answer, more in (
             (team.context(question, thread=asked, only=only), {asked}),
             (team.context(question, thread=asked, only=only, form="seed-002"), {asked}),
-            (team.search(question, only=only, limit=20, suppressed=True, detail="high"), set[str]()),
+            *(  # where no name means anything it is refused
+                (team.search(question, only=names, limit=20, suppressed=True, detail="high"), set[str]())
+                for names in [only] * bool(inside)
+            ),
         ):
             outside = [n for n, (thread, *_) in enumerate(said) if thread not in inside | more]
             leaked = [n for n in outside if f"kiwi{n:03}" in told(answer)]
@@ -384,7 +408,7 @@ def test_nothing_that_is_told_lies_outside(
         held = team.only(only)
         for shown in (
             [held.context(question)],
-            [held.search(question, only=["dm-lena", *only], limit=20, suppressed=True, detail="high")],
+            [held.search(question, limit=20, suppressed=True, detail="high")],
             held.facts.list(history=True),
             held.facts.list(question),
             held.episodes.list(),

@@ -175,3 +175,42 @@ def test_who_says_in_may_mean_a_town(memory: Memory) -> None:
     mine(memory).add(said, thread="berlin")
     assert lines(memory, "what happened yesterday in Berlin?") >= of(27)
     assert lines(memory, "what happened yesterday in #berlin?") == set()
+
+
+LATER: Mapping[int, tuple[str, str]] = {
+    28: ("The cellar got shelves.", "Lena bought a lamp."),
+    29: ("Aunt Gerda came for cake.", "The tyre is flat."),
+    30: ("The invoices are out.", "Harbor paid."),
+}
+SUNDAY, MONDAY = (datetime(2026, 11, day, 22, tzinfo=UTC) for day in (29, 30))
+OF_CALENDAR = (
+    (SUNDAY, "what happened this week?", (23, 24, 26, 27, 28, 29)),
+    (SUNDAY, "O que aconteceu nesta semana?", (23, 24, 26, 27, 28, 29)),
+    (SUNDAY, "Sum up my week", (23, 24, 26, 27, 28, 29)),
+    (SUNDAY, "what did we do this weekend?", (28, 29)),
+    (SUNDAY, "what happened last week?", (18,)),
+    (MONDAY, "what happened last week?", (23, 24, 26, 27, 28, 29)),
+    (MONDAY, "Was ist in der letzten Woche passiert?", (23, 24, 26, 27, 28, 29)),
+    (MONDAY, "Sum up my week", (23, 24, 26, 27, 28, 29)),
+    (MONDAY, "what happened this week?", (30,)),
+    (MONDAY, "what did we do this weekend?", (28, 29)),
+    (MONDAY, "Wat hebben we dit weekend gedaan?", (28, 29)),
+)
+
+
+@pytest.mark.parametrize(("now", "question", "days"), OF_CALENDAR)
+def test_a_week_is_that_of_the_calendar_from_monday_to_sunday(
+    memory: Memory, now: datetime, question: str, days: tuple[int, ...]
+) -> None:
+    said = {**SAID, **LATER}
+    for day, texts in LATER.items():
+        for minute, text in enumerate(texts):
+            at = datetime(2026, 11, day, 10, minute, tzinfo=UTC)
+            if at <= now:
+                mine(memory).add({"name": "Lena", "content": text, "timestamp": at}, thread="home")
+    mine(memory).flush()
+    wanted = {text for day in days for text in said[day]}
+    text = mine(memory).context(question, thread="new", at=now).text
+    recall = mine(memory).search(question, now=now, limit=20)
+    assert {one for texts in said.values() for one in texts if one in text} == wanted
+    assert {proof.observation.text for hit in recall.hits for proof in hit.evidence} == wanted

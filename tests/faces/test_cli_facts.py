@@ -81,6 +81,26 @@ def test_facts_are_listed_found_and_shown(run: Run) -> None:
     assert "source_episodic_ids" not in shown.out, "a person reads words, scripts --json"
 
 
+@pytest.mark.usefixtures("learned")
+def test_a_fact_shows_when_it_was_said_and_what_ended_it(run: Run, database: Path) -> None:
+    said = START + timedelta(days=30)
+    with Memory.open(database, embedder="hashing", clock=lambda: said) as memory:
+        mine(memory).add("My brother Leo has lived in Kiel since October 2025.", role="Maya", timestamp=said)
+        mine(memory).flush()
+    listed = run("facts", "list", "--history")
+    head, *rows = [line.split() for line in listed.out.splitlines()]
+    assert head == ["id", "category", "since", "said", "until", "fact", "times"]
+    (moved,) = [row for row in rows if "Kiel" in row]
+    assert moved[2:4] == ["2025-10-01", "2026-04-01"]
+    newest = named(run, "rent")
+    (old,) = [row for row in rows if "700" in row]
+    assert old[2:7] == ["2026-03-02", "2026-03-02", "2026-03-22", "by", newest[:8]]
+    shown = run("facts", "show", old[0]).out
+    assert "until 2026-03-22" in shown
+    assert f'{newest[:8]} Maya: "{SAID[2]}"' in shown
+    assert "2026-04-01" in run("facts", "show", moved[0]).out.split("stated")[1].splitlines()[0]
+
+
 @pytest.mark.slow
 def test_what_the_owner_said_stands_under_one_name_in_facts_and_messages(run: Run, database: Path) -> None:
     with Memory.open(database, embedder="hashing", clock=lambda: START) as memory:

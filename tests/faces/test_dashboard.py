@@ -308,6 +308,25 @@ def test_threads_are_renamed_linked_and_unlinked(client: TestClient) -> None:
     assert "taken back" in client.get(f"{ANA}/links?undone=true").text
 
 
+def test_a_fact_that_was_replaced_says_when_and_leads_to_what_replaced_it(
+    opened: Callable[[], Memory],
+) -> None:
+    days = [NOW - timedelta(days=20), NOW - timedelta(days=10)]
+    rents = ("Our rent is 700 euros a month.", "Our rent is 720 euros a month now.")
+    with opened() as memory:
+        ana = memory.user("ana")
+        for day, text in zip(days, rents, strict=True):
+            ana.add(text, role="Maya", thread=f"{day}", timestamp=day)
+            ana.flush()
+        old, new = ana.facts.history(ana.facts.list("rent")[0].id)
+    with LocalClient(make_app(opened, Clock(NOW))) as client:
+        listed = client.get(f"{ANA}/facts?past=true").text
+        page = client.get(f"{ANA}/facts/{old.id}").text
+    assert f'<a href="{ANA}/facts/{new.id}">replaced 22 May 2024</a>' in listed
+    assert f'<a href="{ANA}/facts/{new.id}">replaced by another</a>' in page
+    assert "<span>said 12 May 2024</span>" in page
+
+
 def test_facts_are_confirmed_edited_pinned_and_deleted(client: TestClient) -> None:
     fact = next(
         f["fact"] for f in client.get(f"/v1{ANA}/facts").json()["items"] if "Lisbon" in f["fact"]["fact"]

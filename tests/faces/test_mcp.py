@@ -138,6 +138,27 @@ def test_where_nobody_is_remembered_a_tool_says_whose_memory_it_is(memory: Memor
     assert memory.users() == ["default"]
 
 
+def test_in_an_empty_memory_a_tool_that_looks_for_something_finds_nothing_and_is_no_error(
+    memory: Memory,
+) -> None:
+    asked: dict[str, dict[str, Any]] = {
+        **{"search_memory": {"query": "which httpx?"}, "replay_topic": {"topic": "httpx"}},
+        **{"get_context": {"message": "hello"}, "recent_memory": {}, "get_facts": {}, "list_threads": {}},
+    }
+
+    async def use(client: Client) -> None:
+        for name, arguments in asked.items():
+            answer = await client.call_tool(name, arguments)  # the client checks it against the schema
+            assert not answer.is_error, name
+            assert "ana" in said(answer), name
+
+    async def use_served() -> None:
+        async with Client(make_server(memory, user_id="ana", budget=16_000)) as client:
+            await use(client)
+
+    anyio.run(use_served)
+
+
 def test_a_user_who_comes_after_the_start_is_the_only_one(memory: Memory) -> None:
     async def use(client: Client) -> None:
         memory.user("ana").add("We pin httpx to 0.27.2")

@@ -111,6 +111,11 @@ def test_a_face_tells_of_what_is_named_alone(memory: Memory, run: Run, clock: Cl
         assert ("cake" in named, "dm-lena" in named) == (True, False), verb
         if face != "commands":  # there none is no option
             assert "name at least one thread or channel" in ask(verb, []), verb
+        unknown = ask(verb, ["nope"])
+        remedy = "GET /v1/users/{user}/threads" if face == "service" else "threads` lists the names"
+        remedy = "list_threads tells the names" if face in ("mcp", "tools") else remedy
+        assert "no thread or channel 'nope' here; " in unknown, verb
+        assert remedy in unknown, verb
 
 
 LISTS = {  # by a command, and by a route: what is asked behind its path or sent

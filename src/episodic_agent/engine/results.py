@@ -2,18 +2,24 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Final
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from episodic_agent.core.chains.metadata import read_metadata
 from episodic_agent.core.context.retrieved import KEY_MOMENT, heading
 from episodic_agent.core.facts.speakers import as_prompted
-from episodic_agent.core.language import excerpt, plural
+from episodic_agent.core.language import excerpt, pieces, plural
+from episodic_agent.lazily import module
 from episodic_agent.schemas import Episode, Kind, Observation
 from episodic_agent.schemas.facts import Fact
 from episodic_agent.schemas.observations import by_clock
 from episodic_agent.showing import as_card, clipped, described, visible
+
+if TYPE_CHECKING:
+    from episodic_agent.core.recall import due as due_days
+else:
+    due_days = module("episodic_agent.core.recall.due")
 
 NOTHING: Final = "nothing relevant"  # how an abstention is told, and its note begins
 NO_EPISODE: Final = f"no message answers: {NOTHING}"  # where facts do
@@ -22,11 +28,15 @@ LONGEST_QUOTE: Final = 160  # characters of a message that proves a hit
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """An observation that made a hit, with its own score in [0, 1] and its legs' scores."""
+    """An observation that made a hit, with its own score in [0, 1] and its legs' scores.
+
+    `days` are those to come that the question asks about: quoted is a sentence that names one of them.
+    """
 
     observation: Observation
     score: float
     legs: Mapping[str, float] = field(default_factory=dict)
+    days: "due_days.DaysAsked | None" = None
 
     def __repr__(self) -> str:
         return described(
@@ -40,9 +50,16 @@ class Evidence:
 
     def quoted(self, query: str) -> str:
         """Return who said what in one line; of a long message stands what is nearest to the query."""
-        output = self.observation.kind is Kind.TOOL
-        words = " ".join(excerpt(self.observation.text, query, LONGEST_QUOTE, output=output).split())
-        return f"{self.observation.actor}: {words}"
+        return f"{self.observation.actor}: {' '.join(self.excerpt(query, LONGEST_QUOTE).split())}"
+
+    def excerpt(self, query: str, longest: int) -> str:
+        """Return what of the message bears most on the query, at most `longest` characters."""
+        seen = self.observation
+        names: Sequence[float] = ()
+        if self.days is not None and len(seen.text) > longest:
+            offset = None if seen.utc_offset is None else timedelta(seconds=seen.utc_offset)
+            names = due_days.nearness(pieces(seen.text), seen.at, offset, self.days)
+        return excerpt(seen.text, query, longest, output=seen.kind is Kind.TOOL, nearness=names)
 
 
 @dataclass(frozen=True, slots=True)

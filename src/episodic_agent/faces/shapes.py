@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from episodic_agent.core.context import harmless, shown_name
 from episodic_agent.core.context.retrieved import LONGEST_PROOF, heading
-from episodic_agent.core.language import excerpt, plural
+from episodic_agent.core.language import plural
 from episodic_agent.core.strength.decay import initial_strength
 from episodic_agent.engine.results import EpisodeCard, Evidence, FactHit, FullEpisode, Hit, Recall
 from episodic_agent.faces.wording import minute, reason
-from episodic_agent.schemas import Kind, Observation, Thread
+from episodic_agent.schemas import Observation, Thread
 from episodic_agent.schemas.facts import since_when
 
 if TYPE_CHECKING:
@@ -98,10 +98,7 @@ def fact_item(hit: FactHit) -> AnswerItem:
 def hit_item(hit: Hit, query: str) -> AnswerItem:
     """Show a recalled episode with the messages that prove it, of long ones what answers the query."""
     title = harmless(hit.heading)
-    proofs = [proof.observation for proof in hit.evidence]
-    messages = [
-        replace(o, text=excerpt(o.text, query, LONGEST_PROOF, output=o.kind is Kind.TOOL)) for o in proofs
-    ]
+    messages = [replace(one.observation, text=one.excerpt(query, LONGEST_PROOF)) for one in hit.evidence]
     data = {
         "kind": "episode",
         "title": title,

@@ -18,7 +18,8 @@ else:
 class ContextPhrases:
     """The words of one language; "{}" stands for a topic, a break or a list.
 
-    `units` are minute, hour, day, week, month and year, each for one and for several.
+    `outcomes` are success, partial, failure, ongoing and abandoned; `units` minute, hour, day, week, month
+    and year, each for one and for several.
     """
 
     discussing: str
@@ -37,6 +38,7 @@ class ContextPhrases:
     before: str
     session: str
     outcome: str
+    outcomes: tuple[str, ...]
     decided: str
     units: tuple[tuple[str, str], ...]
 
@@ -51,7 +53,9 @@ def frames() -> Mapping[str, ContextPhrases]:
     """Return the frames by language, as `data/context/frames.toml` holds them."""
     return {
         language: ContextPhrases(
-            **{name: word for name, word in said.items() if name != "units"}, units=_units(said["units"])
+            **{name: word for name, word in said.items() if name not in ("outcomes", "units")},
+            outcomes=tuple(said["outcomes"].split("|")),
+            units=_units(said["units"]),
         )
         for language, said in tables("context/frames").items()
     }

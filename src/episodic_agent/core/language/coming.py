@@ -374,7 +374,8 @@ def _read_weekend(match: re.Match[str], today: date) -> list[_Pair]:
         return []
     saturday = monday(today) + _WEEKEND * _DAY
     this, following = (saturday, saturday + _DAY), (saturday + _WEEK, saturday + 8 * _DAY)
-    if match["han"]:
+    runs = today.weekday() >= _WEEKEND
+    if match["han"] or (runs and (match["next"] or match["after"] or match["coming"])):
         return [following]
     return [this, following] if match["next"] or match["after"] else [this]
 
@@ -515,7 +516,8 @@ _FIRST_RULES: Final[tuple[_Rule, ...]] = (
     (
         False,
         "weekend",
-        rf"(?:(?P<last>(?<!\w)«last»\s+|上个?)|(?P<next>(?<!\w)«next»\s+)|(?P<han>下个?))?«*weekend»{_BEHIND}",
+        rf"(?:(?P<last>(?<!\w)«last»\s+|上个?)|(?P<next>(?<!\w)«next»\s+)|"
+        rf"(?P<coming>(?<!\w)«coming»\s+)|(?P<han>下个?))?«*weekend»{_BEHIND}",
         _read_weekend,
     ),
     (True, "weeks", "«*next_week»", _read_next_week),

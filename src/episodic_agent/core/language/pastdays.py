@@ -65,7 +65,9 @@ def with_dates(question: str, now: datetime, utc_offset: timedelta | None = None
 
 def _dated(sentence: str, today: date) -> str:
     back = _looks_back(sentence)
-    patterns = [*_ANYWHERE, *(_OWN if back or _sums_up(sentence) else ()), *(_BACK if back else ())]
+    summed = _sums_up(sentence)
+    patterns = [*_ANYWHERE, *(_OWN if back or summed else ()), *(_BACK if back else ())]
+    patterns += _OF_MATTER if summed else ()
     for pattern, write in patterns:
         compiled = _compiled(pattern)
         if compiled.search(sentence):
@@ -128,7 +130,9 @@ def _may_name(folded: str) -> bool:
 @cache
 def _signs() -> frozenset[str]:
     """Return the words of which one stands in whatever is read here, but figures."""
-    forms = [form for name in ("since", "weekend", "lately") for form in phrases(f"{_DATA}.{name}")]
+    forms = [
+        form for name in ("since", "weekend", "this_weekend", "lately") for form in phrases(f"{_DATA}.{name}")
+    ]
     forms += [*pairs(f"{_DATA}.stretches"), *pairs(f"{_DATA}.own"), *weekdays()]
     return frozenset(word for form in forms for word in _WORD.findall(form)[-1:])
 
@@ -266,10 +270,14 @@ def _write_own(match: re.Match[str], today: date) -> str:
 
 
 def _write_weekend(match: re.Match[str], today: date) -> str:
-    """Return the weekend that is over, or that runs on a Sunday: on Saturday little of it is."""
+    """Return the weekend that is over, or that runs on a Sunday: on Saturday little of it is.
+
+    "This weekend" is the one that runs on both; on Monday people call the one that is over so.
+    """
     if _is_of_more(match):
         return match.group()
-    back = today.weekday() - _SATURDAY if today.weekday() == _SUNDAY else today.weekday() + 2
+    runs = today.weekday() >= (_SATURDAY if match["this"] else _SUNDAY)
+    back = today.weekday() - _SATURDAY if runs else today.weekday() + 2
     saturday = today - back * _DAY
     return f"from {saturday} to {saturday + _DAY}"
 
@@ -335,9 +343,13 @@ _ANYWHERE: Final[tuple[tuple[str, _Writer], ...]] = (
 _OWN: Final[tuple[tuple[str, _Writer], ...]] = (
     (r"(?<![\w'’-])(?P<own>«own»)(?=\W*(?:(?:«own_behind»)\W*)*$)", _write_own),
 )
+# or asks to sum up a matter in it,
+_OF_MATTER: Final[tuple[tuple[str, _Writer], ...]] = (
+    (r"(?<![\w'’-])(?P<own>«own»)(?=\s*:|\s+«own_matter»(?!\w))", _write_own),
+)
 # and where it is of what is over: else it may be of days to come, or of many.
 _BACK: Final[tuple[tuple[str, _Writer], ...]] = (
-    (r"(?<!last )(?<!this )(?<!next )«*weekend»", _write_weekend),
+    (r"(?<!last )(?<!next )(?:(?P<this>«*this_weekend»)|«*weekend»)", _write_weekend),
     (
         rf"(?<!\w)(?:«between»|«from»)\s+{_THE}(?P<from>\d{{1,2}}){_ENDING}\s+(?:«both»|«until»)\s+{_THE}"
         rf"(?P<to>\d{{1,2}}){_ENDING}\s+(?:of\s+|de\s+|do\s+)?(?P<month>«months»)(?!\w)",

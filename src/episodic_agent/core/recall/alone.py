@@ -111,6 +111,24 @@ def _asks_for_details(question: str, present: Set[str]) -> bool:
     )
 
 
+def asks_what_became(question: str) -> bool:
+    """Tell whether a question is for what became of something: in the time it names, and no other.
+
+    >>> asks_what_became("How did the flat go this week?"), asks_what_became("Sum up the flat this week")
+    (True, True)
+    >>> asks_what_became("What did Tom promise last week?")
+    False
+    """
+    words = {fold(match.group()) for match in _WORD.finditer(question)}
+    if not words.isdisjoint(listed_words("recall/alone.course")) or sums_up(question):
+        return True
+    signs = phrases("recall/alone.course_han")
+    return (
+        any(sign in question for sign in signs)
+        or _listed("course_phrases").search(fold(question)) is not None
+    )
+
+
 def asks_what_is_new(question: str) -> bool:
     """Tell whether a question is for what is new, changed or missed, or a summary: not of days to come."""
     words = {fold(match.group()) for match in _WORD.finditer(question)}

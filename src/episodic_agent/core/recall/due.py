@@ -39,6 +39,7 @@ LONGEST: Final = 400  # characters of a question
 READ: Final = 2_000  # of a text in which days are looked for
 REACH: Final = timedelta(days=62)  # before the first day, for days named by a weekday, a number or a distance
 TIMED, DATED_ONLY, AGAIN, RANGE = 1.0, 0.9, 0.6, 0.3
+_OF_DAY: Final = 1.0  # what naming a day that is asked about counts beside a cosine
 _FEW_DAYS: Final = 2  # weekdays of a habit, or beyond the first of a stretch; more are a range of them
 _SHORT: Final = 4  # words of a question that goes on from another, without a mark
 _DAY: Final = timedelta(days=1)
@@ -168,6 +169,18 @@ def due(message: str, at: datetime, utc_offset: timedelta | None, asked: DaysAsk
         asked.meets(day) and not (is_over(rest, day) or is_left(folded, day) or _only_asks(folded, day))
         for day in named
     )
+
+
+def nearness(
+    parts: Sequence[str], at: datetime, utc_offset: timedelta | None, asked: DaysAsked
+) -> tuple[float, ...]:
+    """Return what each piece of a text gains beside its nearness in meaning by naming a day asked about.
+
+    >>> said, asked = datetime(2024, 3, 9, tzinfo=UTC), DaysAsked([date(2024, 3, 26)], True)
+    >>> nearness(["It is late.", "Another board comes on the 26th."], said, None, asked)
+    (0.0, 1.0)
+    """
+    return tuple(_OF_DAY * due(part, at, utc_offset, asked) for part in parts)
 
 
 def closeness(message: str, at: datetime, utc_offset: timedelta | None, asked: DaysAsked) -> float:

@@ -19,6 +19,7 @@ from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
 from episodic_agent.core.language.timewords import TimeQuery, date_terms, date_words
 from episodic_agent.core.recall.alone import (
     asks_nothing_else,
+    asks_what_became,
     asks_what_happened,
     asks_what_is_new,
     asks_what_was_said,
@@ -30,6 +31,7 @@ from episodic_agent.core.recall.order import Order, order_of, read_order, withou
 from episodic_agent.core.recall.places import Named, read_places
 
 _Form: TypeAlias = "tuple[re.Pattern[str], str]"
+_DAY: Final = timedelta(days=1)
 Name: TypeAlias = tuple[tuple[str, ...], ...]  # the terms each of its words may be stored under
 
 # Roles, not names: "the user interface" does not ask about the role "user".
@@ -86,8 +88,9 @@ class Query:
     say of themselves is no answer. `places` are the keys of known places named,
     `place_terms` the terms that name them (no `content`), and `place_alone` says that nothing else is
     asked but perhaps a time; `said_alone`, nothing but what was said at its times; `happened_alone`, nothing
-    but what happened in them, or is new since. Of a question behind a filter `everything` says that it asks
-    for whatever is left there, `who_came` for nothing but who came.
+    but what happened in them, or is new since; `reviews`, for what became of a matter in them, of which one
+    is longer than a day. Of a question behind a filter `everything` says that it asks for whatever is left
+    there, `who_came` for nothing but who came.
     `ahead` are days to come that it asks about (`looking_ahead`).
     """
 
@@ -111,6 +114,7 @@ class Query:
     place_alone: bool = False
     said_alone: bool = False
     happened_alone: bool = False
+    reviews: bool = False
     everything: bool = False
     who_came: bool = False
     ahead: DaysAsked | None = None
@@ -185,12 +189,15 @@ def _alone(
     timed = bool(query.time.ranges)
     is_of_time = timed and not placed and bare == query.text and query.time.ranges[0].start < now
     is_of_words = (filtered or timed) and asks_what_was_said(bare, now, utc_offset)
+    is_long = any(part.kind != "open" and part.end - part.start > _DAY for part in query.time.ranges)
     is_empty = (filtered or placed) and asks_nothing_else(bare, now, utc_offset)
+    happened = is_of_time and not is_of_words and asks_what_happened(bare, now, utc_offset)
     return replace(
         query,
         place_alone=placed and is_empty,
         said_alone=timed and not placed and is_of_words,
-        happened_alone=is_of_time and not is_of_words and asks_what_happened(bare, now, utc_offset),
+        happened_alone=happened,
+        reviews=is_of_time and is_long and not (is_of_words or happened) and asks_what_became(bare),
         everything=filtered and (is_of_words or is_empty),
         who_came=filtered and asks_who_came(bare, now, utc_offset),
     )

@@ -116,7 +116,7 @@ def sequence_of(
     inside = None
     if walls:
         with deps.store.begin(scope, write=False) as tx:
-            inside = within(tx, walls)
+            inside = within(tx, walls, filter.only)
     others = Elsewhere(project_called(filter.project), only=inside)
     sequence = Sequences(deps).run(
         scope, _Wish(topic.strip(), limit, order, policy, conditions, min_relevance, others)

@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.core.chains.outcomes import UNKNOWN
+from episodic_agent.core.chains.outcomes import OUTCOMES, UNKNOWN
 from episodic_agent.core.context import LineKind
 from episodic_agent.core.context.frames import ContextPhrases
 from episodic_agent.core.context.quoting import as_sentence
@@ -32,7 +32,8 @@ _NOTHING_HELD, _ALL_HELD = -5.0, 1.0  # log-odds that they do, by that share
 
 def came_to(frame: ContextPhrases, outcome: str, decisions: Sequence[str]) -> str:
     """Return how a session ended and what was decided in it as sentences, "" where neither is known."""
-    ending = [] if outcome == UNKNOWN else [frame.outcome.replace("{}", outcome) + "."]
+    words = dict(zip(OUTCOMES, frame.outcomes, strict=False))  # for one that is unknown there is none
+    ending = [frame.outcome.replace("{}", words[outcome]) + "."] if outcome in words else []
     if decisions:
         ending.append(frame.decided.replace("{}", "; ".join(decisions)) + ".")
     return " ".join(ending)

@@ -27,7 +27,7 @@ from episodic_agent.core.context.relevance import (
     relevances,
     statement_worth,
 )
-from episodic_agent.core.context.telling import Block, QuotedText, Spot
+from episodic_agent.core.context.telling import BAR, Block, QuotedText, Spot
 from episodic_agent.core.echo import is_echo, own_words
 from episodic_agent.core.episodes.languages import content_terms
 from episodic_agent.core.facts.stating import STATEMENTS, lasting
@@ -77,6 +77,7 @@ _ANSWERED: Final = 16  # requests, the likeliest to be told, whose answers are l
 _FIGURE: Final = re.compile(r"\d")
 _LONGEST_QUESTION: Final = 400  # characters: what is longer asks for no time alone, and would cost more
 _AT_TIME: Final = 1.5  # log-odds that having been said at the time a question names adds
+_NEVER: Final = 100.0  # log-odds that what was said at another time loses, where the time alone is asked for
 _DUE: Final = 1.5  # log-odds that being said of the days to come that it asks about adds
 _TAKEN_ON: Final = 2.5  # log-odds that surely being a commitment it asks for adds
 _TALK: Final = 1.0  # log-odds that having been said in the thread or channel it names adds
@@ -116,7 +117,8 @@ class AskedTime:
     """A time that a message asks about, and what is shown of it; `alone`: nothing else is asked for.
 
     `due` tells that the time is to come: shown is what was said of it, whenever that was, the first what is
-    `close` to it, in [0, 1] by reference.
+    `close` to it, in [0, 1] by reference. `bounds` tells that of a matter nothing counts but what was said
+    then, where that bears on it.
     """
 
     query: Query
@@ -125,6 +127,7 @@ class AskedTime:
     silence: str = ""
     due: bool = False
     close: Mapping[int, float] = field(default_factory=dict)
+    bounds: bool = False
 
     def holds(self, at: datetime) -> bool:
         """Tell whether a moment lies between the ends of that time."""
@@ -166,7 +169,8 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
         quiet = query.ahead.alone and not len(refs)
         note = nothing_due(query.ahead.days, drawn=visibility.drawn) if quiet else ""
         return replace(now, when=AskedTime(query, refs, query.ahead.alone, note, due=True, close=close))
-    is_back = query.said_alone or looks_back(text) or (query.happened_alone and asks_what_is_new(text))
+    is_new = query.happened_alone and asks_what_is_new(text)
+    is_back = query.said_alone or query.reviews or is_new or looks_back(text)
     if not over or not query.time.ranges or not is_back:
         return now
     since, until = span(query)
@@ -183,7 +187,7 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
     note = silence(since, until, drawn=visibility.drawn) if alone and not len(refs) else ""
     if len(refs) > MOST_TIMED:  # of a long time something of every part of it
         refs = refs[np.linspace(0, len(refs) - 1, MOST_TIMED).astype(np.int64)]
-    return replace(now, when=AskedTime(query, refs, alone, note))
+    return replace(now, when=AskedTime(query, refs, alone, note, bounds=query.reviews and not alone))
 
 
 def _with_commitments(tx: Transaction, deps: Deps, now: Situation, visibility: Visibility) -> Situation:
@@ -325,6 +329,10 @@ def _timed(worths: Floats, now: Situation, texts: Sequence[Observation], refs: S
         # no further than first: far above all else it would leave them below the floor of a young memory
         lifted = np.minimum(worths + _DUE * close, worths.max() + _FIRST_BY)
         return np.where(np.isin(refs, when.refs), lifted, worths)
+    then = np.array([when.holds(item.at) for item in texts])
+    first = worths[then].max(initial=-np.inf)
+    if when.bounds and first >= max(BAR, worths[~then].max(initial=BAR) - 1.5 * _AT_TIME):
+        return np.where(then, worths, worths - _NEVER)
     at = np.array([item.at.timestamp() for item in texts])
     return worths + _AT_TIME * ranking.time_match(when.query.time, at)
 

@@ -19,7 +19,7 @@ import numpy as np
 from episodic_agent.core.context.quoting import one_line
 from episodic_agent.core.context.telling import TOOL, Block, QuotedText, is_long
 from episodic_agent.core.language import pieces
-from episodic_agent.core.recall.due import due
+from episodic_agent.core.recall.due import nearness
 from episodic_agent.engine.context.gathering import Situation
 from episodic_agent.engine.deps import Deps
 from episodic_agent.errors import ProviderError
@@ -28,7 +28,6 @@ from episodic_agent.schemas import Vector
 MOST_TEXTS: Final = 16  # the likeliest to be told
 MOST_PIECES: Final = 96  # embedded for one message
 MOST_VECTORS: Final = 4_096  # of pieces, that are kept
-_OF_DAY: Final = 1.0  # what naming the day that a message asks about counts beside a cosine
 
 
 class PieceVectors:
@@ -109,10 +108,8 @@ def with_nearness(lines: Sequence[QuotedText], now: Situation, reading: PieceRea
     for (place, line), parts, cosines in zip(spoken, texts, reading.cosines(texts, now.vector), strict=True):
         near = cosines or (0.0,) * len(parts)
         if asked is not None:
-            near = tuple(
-                value + _OF_DAY * due(part, line.at, line.at.utcoffset(), asked)
-                for value, part in zip(near, parts, strict=True)
-            )
+            named = nearness(parts, line.at, line.at.utcoffset(), asked)
+            near = tuple(value + more for value, more in zip(near, named, strict=True))
         result[place] = replace(line, nearness=near)
     return result
 

@@ -19,7 +19,7 @@ from episodic_agent.core.context import Basis, LineKind
 from episodic_agent.core.context.frames import ContextPhrases, frame_for
 from episodic_agent.core.context.quoting import as_sentence
 from episodic_agent.core.context.relevance import RIVALS
-from episodic_agent.core.context.telling import LONGEST, SHARES, Block, Continued, QuotedText, tell
+from episodic_agent.core.context.telling import BAR, LONGEST, SHARES, Block, Continued, QuotedText, tell
 from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.episodes.repeats import title_beside, unsaid
 from episodic_agent.core.facts.quoting import is_quotation
@@ -132,22 +132,22 @@ def prompt(
             tx, deps, current, linked=linked, apart=apart, visibility=visibility, shown=shown, policy=policy
         )
     here = _named(here, named=are_named((*current.before, *stored.values())))
-    if policy == RIVALS:
-        facts = _bearing(facts, earlier)
     frame = frame_for(current.text, _asked(tx, current, earlier, visibility), deps.language)
     session = _session(tx, deps, current, visibility, [item.text for item in here], frame)
     if policy == RIVALS:
+        bounded = _is_bounded(current, earlier)
+        facts = _of_its_time(_bearing(facts, earlier), current, alone=bounded)
         around = Surroundings(current, visibility, frozenset(apart), shown, deps.language)
         earlier, stored = with_late_answers(tx, around, earlier, stored)
         earlier, stored = beside_what_holds(tx, around, earlier, stored, max_tokens=max_tokens)
+        earlier = _of_its_time(earlier, current, alone=bounded)
         facts, earlier = with_corrections(tx, deps, facts, earlier, stored)
         for line, spoken in decided(tx, current, earlier, session, apart, visibility=visibility, frame=frame):
             earlier.append(line)
             proofs.append(spoken)
     else:
         earlier = without_replaced(tx, earlier, stored, current.at)
-    skills = _skills(tx, deps, current, visibility)
-    lines = [*facts, *skills, *session, *here, *earlier]
+    lines = [*facts, *_skills(tx, deps, current, visibility), *session, *here, *earlier]
     lines = with_nearness(lines, current, pieces) if policy == RIVALS else lines
     context = tell(
         current.text,
@@ -159,6 +159,19 @@ def prompt(
         place_of=_places(tx, current.thread),
     )
     return _sourced(tx, context, [*stored.values(), *current.before, *proofs])
+
+
+def _of_its_time(lines: Sequence[QuotedText], now: Situation, *, alone: bool) -> list[QuotedText]:
+    """Return lines without those of other days than the ones alone that are told; wishes count always."""
+    return [line for line in lines if not alone or line.wish or now.when is None or now.when.holds(line.at)]
+
+
+def _is_bounded(now: Situation, earlier: Sequence[QuotedText]) -> bool:
+    """Tell whether the days asked for alone are told: of what bears on the message nothing else is left."""
+    if now.when is None or not now.when.bounds:
+        return False
+    bearing = [now.when.holds(line.at) for line in earlier if line.worth >= BAR]
+    return bool(bearing) and all(bearing)
 
 
 def _asked(

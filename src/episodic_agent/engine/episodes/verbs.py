@@ -67,7 +67,7 @@ class EpisodeRoom(RoomOf):
         walls = walls_of(self._at.walls, filter_.only)
         with self._at.read() as tx:
             thread_id = thread_within(tx, self._at.walls, filter_.thread, walled=bool(walls))
-            others = _elsewhere(tx, own, thread_id, walls)
+            others = _elsewhere(tx, own, thread_id, walls, filter_.only)
             if others.only is not None and place is not None:
                 check_place(tx, place, others.only)
 
@@ -278,10 +278,16 @@ class EpisodeRoom(RoomOf):
         return count
 
 
-def _elsewhere(tx: Transaction, own: frozenset[str], thread_id: UUID | None, walls: Walls) -> Elsewhere:
+def _elsewhere(
+    tx: Transaction,
+    own: frozenset[str],
+    thread_id: UUID | None,
+    walls: Walls,
+    names: Sequence[str] | None = None,
+) -> Elsewhere:
     """Return what lies elsewhere than in some projects and within walls."""
     # who names a thread means that one, of whatever project
-    return Elsewhere(own, () if thread_id is None else (thread_id,), within(tx, walls))
+    return Elsewhere(own, () if thread_id is None else (thread_id,), within(tx, walls, names))
 
 
 def _if_inside(content: FullEpisode | None, inside: frozenset[UUID]) -> FullEpisode | None:

@@ -13,7 +13,7 @@ from episodic_agent.core.facts.slots import group_of
 from episodic_agent.core.facts.speakers import OWNER, speaker_of
 from episodic_agent.core.language import fold
 from episodic_agent.core.threads.channels import project_called
-from episodic_agent.engine.arguments import FEW_FACTS, aware, clean_name, counted, name_or_none
+from episodic_agent.engine.arguments import FEW_FACTS, aware, clean_name, counted, name_or_none, names_or_none
 from episodic_agent.engine.filters import Where
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.later import Later
@@ -180,7 +180,7 @@ class FactRoom(RoomOf):
         """
         requested_category, told_by = _category(category), aware(known_by)
         moment = aware(at) or self._deps.clock()
-        own, walls = project_called(name_or_none("project", project)), walls_of(self._at.walls, only)
+        own, names = project_called(name_or_none("project", project)), names_or_none("only", only)
         most = counted("limit", (MOST if query is None else FEW_FACTS) if limit is None else limit)
         scope = self._at.known()
         about = None if subject is None else _subjects(subject, scope.user_id)
@@ -201,7 +201,7 @@ class FactRoom(RoomOf):
                 reported_facts = [kept.fact for kept in known]
                 facts = list(core.settled(reported_facts, told_by))
                 scores = None if scores is None else _scored(facts, reported_facts, scores)
-            facts = _inside(tx, walls, facts)
+            facts = _inside(tx, walls_of(self._at.walls, names), names, facts)
         cards = [
             FactCard(fact, 0.0 if scores is None else scores[fact.id])
             for fact in facts
@@ -324,11 +324,11 @@ def _by_hand(
     return before, known, core.retold([kept.fact for kept in known], {before.id: after})
 
 
-def _inside(tx: Transaction, walls: Walls, facts: list[Fact]) -> list[Fact]:
+def _inside(tx: Transaction, walls: Walls, names: Sequence[str] | None, facts: list[Fact]) -> list[Fact]:
     """Return facts as they were said within walls, before it is asked what holds: that may end elsewhere."""
     if not walls:
         return facts
-    return [*Elsewhere(only=within(tx, walls)).proved(tx, facts).values()]
+    return [*Elsewhere(only=within(tx, walls, names)).proved(tx, facts).values()]
 
 
 def _unexpired(tx: Transaction, cards: Sequence[FactCard], most: int, now: datetime) -> list[FactCard]:

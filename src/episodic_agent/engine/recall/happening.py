@@ -4,6 +4,7 @@ What happened on Tuesday is told on Tuesday, or later with its day: "yesterday t
 other days tell is no answer, however well it is worded.
 """
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Final
@@ -43,6 +44,19 @@ def happened_refs(
         return there
     later = within(tx, _between(bounds, end, min(end + LATER, now)))
     return np.union1d(there, visibility.shown(_telling_of(tx, later, since, end)))
+
+
+def bounds_of_review(
+    tx: Transaction, query: Query, bounds: SearchBounds, now: datetime, visibility: Visibility
+) -> SearchBounds:
+    """Return bounds with what was said of the time alone in which a question asks what became of a matter.
+
+    They are the same for another question, and where nothing was said in that time.
+    """
+    if not query.reviews or query.happened_alone or query.ahead is not None:
+        return bounds
+    refs = happened_refs(tx, query, bounds, now, visibility)
+    return replace(bounds, about=refs) if len(refs) else bounds
 
 
 def _between(bounds: SearchBounds, since: datetime, until: datetime) -> SearchBounds:

@@ -1,16 +1,18 @@
 """What proves a hit: the messages that made it one, the answer before its question, no output twice."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from episodic_agent.core import recall as ranking
 from episodic_agent.core.recall.alone import only_asks
+from episodic_agent.core.recall.due import DaysAsked
 from episodic_agent.core.threads import opens_turn
 from episodic_agent.engine.recall.facts import DIGITS
 from episodic_agent.engine.recall.gathering import Gathered, Gatherer
-from episodic_agent.engine.results import Evidence
+from episodic_agent.engine.results import Evidence, Hit, Recall
 from episodic_agent.schemas import Kind, Observation
 
 PROOFS: Final = 5  # observations shown with a hit
@@ -21,6 +23,17 @@ def evidence_of(observation: Observation, fused: ranking.Fused, n: int, *, expla
     """Return an observation as it proves a hit, with the score that candidate `n` reached."""
     legs = {name: round(float(values[n]), DIGITS) for name, values in fused.legs.items()} if explain else {}
     return Evidence(observation, round(float(fused.scores[n]), DIGITS), legs)
+
+
+def of_days(recall: Recall, asked: DaysAsked | None) -> Recall:
+    """Return an answer whose proofs know the days to come asked about, and quote what names one."""
+    if asked is None:
+        return recall
+
+    def named(hits: Sequence[Hit]) -> list[Hit]:
+        return [replace(hit, evidence=[replace(one, days=asked) for one in hit.evidence]) for hit in hits]
+
+    return replace(recall, hits=named(recall.hits), candidates=named(recall.candidates))
 
 
 def proofs_of(gathered: Gathered, fused: ranking.Fused, row: int, most: int = PROOFS) -> list[int]:

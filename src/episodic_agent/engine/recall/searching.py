@@ -42,8 +42,8 @@ from episodic_agent.engine.recall.facts import DIGITS, answering, category_of
 from episodic_agent.engine.recall.filtering import no_channel, refs_that_count
 from episodic_agent.engine.recall.former import BetweenEmbedders, FormerQuery
 from episodic_agent.engine.recall.gathering import DAY, Floats, Gathered, Gatherer, SearchBounds, within
-from episodic_agent.engine.recall.happening import happened_refs
-from episodic_agent.engine.recall.proving import PROOFS, concluded, evidence_of, proofs_of
+from episodic_agent.engine.recall.happening import bounds_of_review, happened_refs
+from episodic_agent.engine.recall.proving import PROOFS, concluded, evidence_of, of_days, proofs_of
 from episodic_agent.engine.recall.talks import named_talk
 from episodic_agent.engine.recall.times import (
     in_its_time,
@@ -97,6 +97,7 @@ class SearchOptions:
     channel: str | None = None
     projects: frozenset[str] = frozenset()
     only: Walls = ()
+    names: Sequence[str] = ()  # those of `only` that the caller gave
     now: datetime | None = None
     explain: bool = False
     facts: int = FEW_FACTS
@@ -204,6 +205,8 @@ class Recaller:
         asker = None if options.asking is None else thread_asked_for(tx, options.asking, walled=walled)
         named = threads_called(tx, options.only) if walled else None
         only = None if named is None else named.ids
+        if named is not None:
+            named.check(options.names)
         if only is not None and options.place is not None:
             check_place(tx, options.place, only)
         clock = self._deps.clock()
@@ -219,12 +222,20 @@ class Recaller:
             only=only,
         )
         asked = replace(asked, filter_=replace(asked.filter_, about=about, only=only))
-        asked = _with_happened(tx, _with_talk(tx, asked), visibility)
-        recall = replace(self._answer(tx, asked, visibility), facts=self._facts(tx, asked, visibility))
+        unbounded = _with_happened(tx, _with_talk(tx, asked), visibility)
+        then = unbounded.filter_
+        if unbounded.policy not in {PLACE, SEED_003} and options.since is options.until is None:
+            then = bounds_of_review(tx, unbounded.query, then, unbounded.now, visibility)
+        asked = replace(unbounded, filter_=then)
+        recall = self._answer(tx, asked, visibility)
+        if recall.abstained and then is not unbounded.filter_:  # nothing of the matter was said then
+            asked, recall = unbounded, self._answer(tx, unbounded, visibility)
+        recall = replace(recall, facts=self._facts(tx, asked, visibility))
         if named is not None and named.unknown:  # why nothing answers is the last of the notes
             recall = replace(recall, notes=[*named.notes, *recall.notes])
         if options.suppressed:
             recall = replace(recall, suppressed=self._left_out(tx, asked, recall, visibility, at))
+        recall = of_days(recall, asked.query.ahead)
         return Answered(_detailed(tx, recall, options.detail, clock), asker)
 
     def _facts(self, tx: Transaction, asked: "_SearchRequest", visibility: Visibility) -> Sequence[FactHit]:
@@ -333,14 +344,9 @@ class Recaller:
         owner = None if scope.user_id == Scope().user_id else scope.user_id
         measured = policy != SEED_003 and FUSING[policy].measured
         language = self._deps.language
+        filtered = _filtered(policy, options)
         analyse = partial(
-            ranking.analyse,
-            text,
-            speakers,
-            owner=owner,
-            language=language,
-            places=places,
-            filtered=_filtered(policy, options),
+            ranking.analyse, text, speakers, owner=owner, language=language, places=places, filtered=filtered
         )
 
         def read(at: datetime, zone: timedelta | None) -> ranking.Query:

@@ -49,6 +49,7 @@ def options_of(
         channel=filter.channel,
         projects=project_called(filter.project),
         only=walls_of(walls, filter.only),
+        names=tuple(filter.only or ()),
         place=filter.place,
         now=now,
         explain=explain,

@@ -20,6 +20,7 @@ from episodic_agent.schemas import Episode, EpisodeKind
 from episodic_agent.showing import clipped
 
 _SHOWN: Final = 80  # characters of a name that was asked for
+_THERE: Final = "`episodic threads` lists the names"  # they are not told here: who asks may be held to some
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,17 @@ class NamedThreads:
     @property
     def notes(self) -> tuple[str, ...]:
         """Say which names mean nothing here: a thread of that name may still begin."""
-        return tuple(f"no thread or channel {clipped(name, _SHOWN)!r}" for name in self.unknown)
+        return tuple(map(_no_name, self.unknown))
+
+    def check(self, names: Sequence[str]) -> None:
+        """Raise NotFound where none of the names a caller gave means anything here."""
+        if names and {*names} <= {*self.unknown}:
+            raise NotFound(_no_name(*names))
+
+
+def _no_name(*names: str) -> str:
+    shown = " or ".join(repr(clipped(name, _SHOWN)) for name in names)
+    return f"no thread or channel {shown} here; {_THERE}"
 
 
 def threads_called(tx: Transaction, walls: Iterable[Sequence[str]]) -> NamedThreads:
@@ -55,7 +66,7 @@ def threads_called(tx: Transaction, walls: Iterable[Sequence[str]]) -> NamedThre
 
 
 def _called(tx: Transaction, names: Iterable[str]) -> NamedThreads:
-    """Return the threads whose own name, or a channel something came to them by, is among some names."""
+    """Return the threads whose own name or id, or a channel something came to them by, is among some."""
     named = {name: channel_name(name) for name in names}
     channels: set[str] = set()  # that something came by
 
@@ -65,7 +76,7 @@ def _called(tx: Transaction, names: Iterable[str]) -> NamedThreads:
         return not here.isdisjoint(named.values())
 
     ids = {*tx.threads.by_numbers(came_by=is_among).values()}
-    origins = {name: thread.id for name in named if (thread := tx.threads.get(name)) is not None}
+    origins = {name: thread.id for name in named if (thread := named_thread(tx, name)) is not None}
     unknown = [name for name, channel in named.items() if name not in origins and channel not in channels]
     return NamedThreads(frozenset(ids.union(origins.values())), tuple(unknown))
 
@@ -80,9 +91,16 @@ def thread_asked_for(tx: Transaction, name: str, *, walled: bool) -> UUID:
     return thread.id
 
 
-def within(tx: Transaction, walls: Walls) -> frozenset[UUID] | None:
-    """Return the threads that may be told of; None: every one."""
-    return threads_called(tx, walls).ids if walls else None
+def within(tx: Transaction, walls: Walls, names: Sequence[str] | None = None) -> frozenset[UUID] | None:
+    """Return the threads that may be told of; None: every one.
+
+    `names` are those among the walls that a caller gave: NotFound where none of them means anything.
+    """
+    if not walls:
+        return None
+    called = threads_called(tx, walls)
+    called.check(names or ())
+    return called.ids
 
 
 def check_thread(tx: Transaction, walls: Walls, name: str | None, channel: str | None = None) -> None:

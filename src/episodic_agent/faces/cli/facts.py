@@ -1,6 +1,7 @@
 """Commands about facts: list, search, show and put right what a memory holds to be so; learn what waits."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from episodic_agent.core.language import plural
+from episodic_agent.errors import NotFound
 from episodic_agent.faces import wording
 from episodic_agent.faces.cli.app import (
     ID,
@@ -24,11 +26,16 @@ from episodic_agent.faces.cli.app import (
     say_more,
 )
 from episodic_agent.faces.cli.reading import ONLY, PROJECT
+from episodic_agent.lazily import module
 from episodic_agent.schemas.facts import Category
 
 if TYPE_CHECKING:
+    from episodic_agent.engine import lived
     from episodic_agent.engine.facts.verbs import FactCard
     from episodic_agent.engine.user import UserMemory
+    from episodic_agent.schemas.facts import Fact
+else:
+    lived = module("episodic_agent.engine.lived")
 
 
 CATEGORIES = [category.value for category in Category]
@@ -68,7 +75,7 @@ def list_(app: App, user: str | None, as_json: bool, **narrowed: Any) -> None:
     """List facts that hold, the newest first."""
     nothing = "no facts; what people say of themselves and their world is kept as it is said"
     limit = narrowed["limit"]
-    owner, cards = _find_facts(app, None, user, {**narrowed, "limit": limit + 1})
+    owner, cards = _find_facts(app, None, user, {**narrowed, "limit": limit + 1}, as_json=as_json)
     if not cards and (waiting := _waiting(app, user)):
         episodes = plural(waiting, "episode waits", "episodes wait")
         nothing = f"no facts yet: {episodes} to be read; `facts learn` reads now, `doctor` says why not"
@@ -84,7 +91,8 @@ def list_(app: App, user: str | None, as_json: bool, **narrowed: Any) -> None:
 @past
 def search(app: App, query: str, user: str | None, as_json: bool, **narrowed: Any) -> None:
     """Find the facts that answer a QUERY, best first."""
-    _show(*_find_facts(app, query, user, narrowed), "no fact answers this", as_json=as_json)
+    matching = _find_facts(app, query, user, narrowed, as_json=as_json)
+    _show(*matching, "no fact answers this", as_json=as_json)
 
 
 def _waiting(app: App, user: str | None) -> int:
@@ -93,12 +101,17 @@ def _waiting(app: App, user: str | None) -> int:
 
 
 def _find_facts(
-    app: App, query: str | None, user: str | None, narrowed: Mapping[str, Any]
+    app: App, query: str | None, user: str | None, narrowed: Mapping[str, Any], *, as_json: bool
 ) -> "tuple[str, Sequence[FactCard]]":
     times = {name: moment(narrowed[name]) for name in ("at", "known_by")}
     with app.user(user) as memory:
         only = names_of_only(memory, narrowed["only"])
-        return memory.name, memory.facts.list(query, **{**narrowed, **times, "only": only})
+        cards = memory.facts.list(query, **{**narrowed, **times, "only": only})
+        return memory.name, _as_lived(memory, cards, as_json=as_json)
+
+
+def _as_lived(memory: "UserMemory", cards: "Sequence[FactCard]", *, as_json: bool) -> "Sequence[FactCard]":
+    return cards if as_json else lived.facts_as_lived(memory, cards)
 
 
 @facts.command()
@@ -108,11 +121,15 @@ def _find_facts(
 def show(app: App, fact: str, user: str | None, as_json: bool) -> None:
     """Show a fact with the words that prove it."""
     with app.user(user) as memory:
-        card = memory.facts.get(fact)
+        (card,) = _as_lived(memory, [memory.facts.get(fact)], as_json=as_json)
+        heirs: list[str] = []
+        if card.fact.superseded_by is not None and not as_json:
+            with suppress(NotFound):  # deleted since
+                heirs = [wording.fact_words(memory.facts.get(card.fact.superseded_by).fact.fact, memory.name)]
     if as_json:
         print_json({**card.record, "evidence": card.quotes})
     else:
-        _print(card, memory.name)
+        _print(card, memory.name, *heirs)
 
 
 @facts.command()
@@ -122,7 +139,7 @@ def show(app: App, fact: str, user: str | None, as_json: bool) -> None:
 def history(app: App, fact: str, user: str | None, as_json: bool) -> None:
     """Show what was so before a fact, and after it, oldest first."""
     with app.user(user) as memory:
-        facts = memory.facts.history(fact)
+        facts = _as_lived(memory, memory.facts.history(fact), as_json=as_json)
     _show(memory.name, facts, "", as_json=as_json)
 
 
@@ -217,12 +234,14 @@ def _show(owner: str, facts: "Sequence[FactCard]", nothing: str, *, as_json: boo
         say(nothing)
         return
     table = Table(box=None, header_style="bold")
-    for name in ("id", "category", "since", "until", "fact"):
+    for name in ("id", "category", "since", "said", "until", "fact"):
         table.add_column(name, overflow="fold")
-    table.add_column("said", justify="right")
+    table.add_column("times", justify="right")
     for card in facts:
         fact = card.fact
-        span = (_day(fact.valid_at), _day(fact.invalid_at))
+        by = "" if fact.superseded_by is None else f" by {str(fact.superseded_by)[:ID]}"
+        until = _day(fact.invalid_at) + by
+        span = (_day(fact.valid_at), _said_on(fact), until)
         text = wording.fact_words(fact.fact, owner) + (" (pinned)" if fact.pinned else "")
         # as text: what people said may look like markup
         table.add_row(str(fact.id)[:ID], fact.category.value, *span, Text(text), str(len(fact.telling)))
@@ -233,7 +252,13 @@ def _day(at: datetime | None) -> str:
     return "" if at is None else f"{at:{DAY}}"
 
 
-def _print(card: "FactCard", owner: str) -> None:
+def _said_on(fact: "Fact") -> str:
+    """Return the day on which a fact was first said, by the clock that shows since when it is so."""
+    return _day(fact.stated_at.astimezone(fact.valid_at.tzinfo))
+
+
+def _print(card: "FactCard", owner: str, heir: str = "") -> None:
+    """Print a fact; `heir` is how that reads which took its place."""
     table = Table(box=None, show_header=False)
     table.add_column(style="bold")
     table.add_column(overflow="fold")
@@ -245,7 +270,8 @@ def _print(card: "FactCard", owner: str) -> None:
         "about": wording.spoken_by(fact.subject, owner),
         "category": fact.category.value,
         "holds": f"{'' if fact.holds else 'not so, '}since {_day(fact.valid_at)}{until}",
-        "replaced by": "" if fact.superseded_by is None else str(fact.superseded_by)[:ID],
+        "stated": _said_on(fact),
+        "ended by": "" if fact.superseded_by is None else f"{str(fact.superseded_by)[:ID]} {heir}",
         "sure": f"{fact.confidence:.0%}",
         "by hand": ", ".join(by_hand),
         "id": str(fact.id),

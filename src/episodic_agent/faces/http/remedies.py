@@ -17,6 +17,7 @@ _LISTED: Final[Mapping[str, str]] = {  # the path that lists what a command does
     "link list": "links",
     "link explain": "threads/{thread}/links",
     "places": "places",
+    "threads": "threads",
     "jobs list": "jobs",
     "forget receipts": "erasures",
     "tune history": "tuning",

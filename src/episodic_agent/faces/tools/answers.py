@@ -5,15 +5,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from episodic_agent.core.context import shown_name
 from episodic_agent.core.echo import marked
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.shapes import AnswerItem
+from episodic_agent.faces.wording import for_no_terminal
 
 LEAST_BUDGET: Final = 1_000  # bytes; a receipt takes some hundred
 SHORTEST: Final = 40  # characters a text is cut to at the most
 # a pasted answer is known by these, as text and as JSON (core/echo)
 OPEN, CLOSE = (mark.strip() for mark in marked(" ").split("\n")[::2])
 NONE_LEFT: Final = "the answer did not fit; ask for something narrower"
+REMEDIES: Final = {  # by the command that an error or a note names
+    "episodes": "recent_memory and search_memory tell the ids",
+    "session list": "start_session begins one",
+    "summaries": "start_session begins one",
+    "threads": "list_threads tells the names",
+    "show": "explain_memory shows an episode's messages",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +53,15 @@ class ToolAnswer:
         """Return how many bytes it takes as JSON, text and data together."""
         payload = {"content": [{"type": "text", "text": self.text}], "structuredContent": self.data}
         return len(json.dumps(payload, ensure_ascii=False).encode())
+
+
+def for_agents(problem: str) -> str:
+    """Return an error or a note for an agent, with the tool that does what a command of the terminal does.
+
+    >>> for_agents("no episode 'x' in this memory; `episodic episodes` lists the ids")
+    "no episode 'x' in this memory; recent_memory and search_memory tell the ids"
+    """
+    return shown_name(for_no_terminal(problem, REMEDIES))
 
 
 def answer_of(result: ToolResult, budget: int) -> ToolAnswer:

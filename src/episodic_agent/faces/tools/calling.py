@@ -8,19 +8,12 @@ from episodic_agent.core.context import shown_name
 from episodic_agent.engine.filters import Where
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import EpisodicError, InvalidInput, NotFound
-from episodic_agent.faces.tools.answers import ToolAnswer, ToolResult, answer_of, check_budget
-from episodic_agent.faces.tools.schemas import checked
+from episodic_agent.faces.tools.answers import ToolAnswer, ToolResult, answer_of, check_budget, for_agents
+from episodic_agent.faces.tools.schemas import checked, nothing_of
 from episodic_agent.faces.tools.table import BY_NAME, TOOLS, resolved_thread
-from episodic_agent.faces.wording import for_no_terminal
 
 BUDGET = 16_000  # bytes
-REMEDIES = {  # by the command that an error names
-    "episodes": "recent_memory and search_memory tell the ids",
-    "session list": "start_session begins one",
-    "summaries": "start_session begins one",
-    "show": "explain_memory shows an episode's messages",
-}
-NOBODY = "nothing is remembered yet; add_memory keeps the first message"
+NOBODY = "nothing is kept yet for user {}; add_memory keeps the first message"
 
 
 class Tools:
@@ -68,25 +61,29 @@ class Tools:
         if name not in BY_NAME:
             raise InvalidInput(f"no tool {name!r}; there are {', '.join(BY_NAME)}")
         tool = BY_NAME[name]
-        return tool.run(self._memory, checked(name, arguments, tool.takes))
+        supplied, nothing = checked(name, arguments, tool.takes), nothing_of(tool.answers)
+        try:
+            return tool.run(self._memory, supplied)
+        except NotFound:
+            if nothing is None or not self._memory.missing:
+                raise
+            return ToolResult(self._nobody(), "", (), nothing)
 
     def _answer(self, find: Callable[[], ToolResult]) -> ToolAnswer:
         try:
             return answer_of(find(), self._budget)
         except NotFound as error:
-            return ToolAnswer(f"error: {NOBODY if self._is_nobody() else _problem(error)}", is_error=True)
+            return ToolAnswer(
+                f"error: {self._nobody() if self._memory.missing else _problem(error)}", is_error=True
+            )
         except EpisodicError as error:
             return ToolAnswer(f"error: {_problem(error)}", is_error=True)
 
-    def _is_nobody(self) -> bool:
-        """Tell whether the user is new: the error would name the other users, who are none of a model's."""
-        return self._memory.missing
+    def _nobody(self) -> str:
+        """Say that the user is new: the error would name the other users, who are none of a model's."""
+        return NOBODY.format(shown_name(self._memory.name))
 
 
 def _problem(error: EpisodicError) -> str:
-    """Say what was wrong with a call; where the remedy is a command of the terminal, the tool that does it.
-
-    >>> _problem(NotFound("no episode 'x' in this memory; `episodic episodes` lists the ids"))
-    "no episode 'x' in this memory; recent_memory and search_memory tell the ids"
-    """
-    return shown_name(for_no_terminal(error.as_command or str(error), REMEDIES))
+    """Say what was wrong with a call."""
+    return for_agents(error.as_command or str(error))

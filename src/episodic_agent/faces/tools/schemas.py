@@ -57,6 +57,18 @@ def recalled(name: str = "", item: Schema | None = None, **properties: Schema) -
     return {"type": "object", "properties": shown, "required": list(shown)}
 
 
+def nothing_of(schema: Schema) -> dict[str, Any] | None:
+    """Return the data of an answer that lists nothing; None where an answer is more than lists and numbers.
+
+    >>> nothing_of(recalled("facts", shape(fact="string"), confidence={"type": "number"}))
+    {'confidence': 0, 'facts': [], 'left_out': 0}
+    >>> nothing_of(shape(id="string"))
+    """
+    blank: dict[str, type] = {"array": list, "integer": int, "number": int}
+    types = {n: str(one.get("type")) for n, one in schema["properties"].items() if n not in ("begin", "end")}
+    return {n: blank[kind]() for n, kind in types.items()} if blank.keys() >= {*types.values()} else None
+
+
 def shape(**properties: str) -> Schema:
     """Return the schema of an object whose fields all are there; "?" behind a type allows null.
 

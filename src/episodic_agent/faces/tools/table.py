@@ -32,7 +32,7 @@ from episodic_agent.faces.shapes import (
     session_data,
     thread_item,
 )
-from episodic_agent.faces.tools.answers import ToolResult
+from episodic_agent.faces.tools.answers import ToolResult, for_agents
 from episodic_agent.faces.tools.schemas import Schema, arguments, count, names, recalled, shape, text, texts
 from episodic_agent.faces.wording import erased_words
 from episodic_agent.schemas.facts import Category
@@ -162,7 +162,9 @@ def _context(memory: UserMemory, value: Arguments) -> ToolResult:
     lines = [AnswerItem("", {"text": line.text, "thread": shown_name(line.thread)}) for line in context.items]
     # the question below the last of them was not recalled: between the marks it would not be stored
     below = max((line.line + 1 for line in context.items), default=0)
-    text_ = "\n".join(context.text.split("\n")[:below]).strip() or "nothing that came before bears on this"
+    text_ = "\n".join(context.text.split("\n")[:below]).strip() or "\n".join(
+        ("nothing that came before bears on this", *map(for_agents, context.notes))
+    )
     data = {"tokens": context.tokens, "lines": [line.data for line in lines]}
     return ToolResult(text_, "", (), data)
 

@@ -14,9 +14,10 @@ from fastapi import APIRouter, Body, Depends, Path, Query, Request, Response
 from pydantic import ConfigDict, Field, create_model
 from pydantic.config import JsonDict
 
+from episodic_agent.engine.context.assembling import ThreadContext
 from episodic_agent.engine.jobs.operations import Operation
 from episodic_agent.engine.memory import Memory
-from episodic_agent.engine.results import DetailedRecall
+from episodic_agent.engine.results import DetailedRecall, Recall
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.faces.http.remedies import for_http
 from episodic_agent.faces.http.v1.asking import (
@@ -138,6 +139,8 @@ class VerbCall:
             result = verb(**full)
             if isinstance(result, Operation) and result.error:
                 result = replace(result, error=for_http(result.error))
+            if isinstance(result, Recall | ThreadContext):
+                result = replace(result, notes=tuple(map(for_http, result.notes)))
             if self.row.detailed:
                 return {"contents": {}, **shown_item(result)}  # where no detail was asked for, none of them
             listed = None if self.item is None else [shown_item(item) for item in result]
