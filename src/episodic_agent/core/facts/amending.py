@@ -82,7 +82,8 @@ def may_amend(statement: str) -> bool:
     if len(statement) > LONGEST or _is_asked(statement):
         return False
     opening = _opening(statement)
-    return bool(_content(opening.rest)) and (opening.states or bool(_denied(statement)))
+    # hardly a statement corrects: what it says beside that is read last
+    return (opening.states or bool(_denied(statement))) and bool(_content(opening.rest))
 
 
 def amendment(statement: str, talk: Sequence[TalkLine], older: str, *, just_said: bool) -> Amendment | None:
@@ -168,6 +169,8 @@ def _opening(statement: str) -> _CorrectionOpening:
 
 def _plain(text: str) -> str:
     """Return a text folded letter by letter, so that each stands where it stood."""
+    if text.isascii():  # folds to lower case and nothing else
+        return text.lower()
     return "".join(folded if len(folded := fold(letter)) == 1 else letter.lower() for letter in text)
 
 
@@ -198,8 +201,9 @@ def _denied(statement: str) -> tuple[_ContentWord, ...]:
     if len(clauses) == 1:
         return ()
     result: list[_ContentWord] = []
+    negation = _not(_languages(statement))
     for clause in clauses:
-        no = _not(_languages(statement)).search(f" {_plain(clause)} ")
+        no = negation.search(f" {_plain(clause)} ")
         behind = clause[max(0, no.end() - 1) :] if no else ""
         first = next((n for n, word in enumerate(words(behind)) if word not in _empty()), None)
         if first is not None and first <= _FEW:
