@@ -233,7 +233,8 @@ class UserMemory:
         counts = works.ingest.run(scope, named, embeds=wait, progress=progress, after_group=encode)
         if key is not None:
             key.keep()
-        later.after(scope, wait=wait, pieces=any(is_long(item.text) for item in read))
+        if not wait or any(is_long(item.text) for item in read):  # the rest was done behind each group
+            later.after(scope, wait=False)
         return counts.receipts
 
     def import_file(
