@@ -324,9 +324,8 @@ def _signs_alone(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     form = [f":{name}" for name in sorted(cues)]
     opening = _cues(" ".join(row[:_BEGINNING]) if not unspaced else text[:4], row[:_BEGINNING])
     form += [f":begins {name}" for name in sorted(opening)]
-    for first, other in _TOGETHER:
-        both = {f":{first}", f":{other}"} <= {*look, *form}
-        form += [f":{first} and {other}"] if both else []
+    together = {*look, *form}
+    form += [f":{a} and {b}" for a, b in _TOGETHER if f":{a}" in together and f":{b}" in together]
     form += [] if "self" in cues or "kin" in cues else [":nobody"]
     if unspaced:
         han = [c for c in text if c.isalnum()]
@@ -335,8 +334,7 @@ def _signs_alone(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         plain = ["0" * len(word) if word.isdecimal() else word for word in row]
         spoken_words = [*plain, *(f"{a} {b}" for a, b in zip(["^", *plain], [*plain, "$"], strict=True))]
         spoken_words += [f"{word[:4]}-" for word in plain if len(word) > 5]  # stems, roughly, of any language
-    look = list(dict.fromkeys(look))
-    return tuple(look), tuple(sign for sign in dict.fromkeys((*form, *spoken_words)) if sign not in look)
+    return tuple(look), tuple(dict.fromkeys((*form, *spoken_words)))
 
 
 def has_cue(text: str, name: str) -> bool:
@@ -358,7 +356,8 @@ def _cues(text: str, row: Sequence[str]) -> frozenset[str]:
     plain, ascii_spans, other_spans = _cue_words()
     result = {name for word in row for name in plain.get(word, ())}
     line = " ".join(row)
-    result.update(name for joint in _joints(line) for form, name in ascii_spans.get(joint, ()) if form in line)
+    for joint in _joints(line):
+        result.update(name for form, name in ascii_spans.get(joint, ()) if form in line)
     if not text.isascii():
         result.update(name for form, name in other_spans if form in line or form in text)
     return frozenset(result)

@@ -165,9 +165,7 @@ def _same(later: Schedule, schedule: Schedule, common: frozenset[str]) -> bool:
         return True
     others = schedule.terms - common
     stems = {other[:_STEM] for other in others}
-    return any(
-        _akin(one, other) for one in later.terms - common if one[:_STEM] in stems for other in others
-    )
+    return any(_akin(one, other) for one in later.terms - common if one[:_STEM] in stems for other in others)
 
 
 def _akin(word: str, other: str) -> bool:
