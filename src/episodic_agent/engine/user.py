@@ -220,17 +220,18 @@ class UserMemory:
             key = once.OnceKey(self._at, idempotency_key, batch, about_all)
             key.check()
             batch = key.named(batch)
-        alone, now = isinstance(items, str | Mapping), self._deps.clock()
-        item = partial(item_of, now=now, largest=largest, alone=alone)
+        item = partial(
+            item_of, now=self._deps.clock(), largest=largest, alone=isinstance(items, str | Mapping)
+        )
         read = [item(n, raw, role, channel, about) for n, raw in enumerate(batch)]
         if not (progress is None or callable(progress)):
             raise InvalidInput("`progress` is told how many are kept: give what can be called with a number")
         if id is not None and len(read) != 1:
             raise InvalidInput("`id` names one item; give ids inside the messages of a list")
         works, later = self._works, self._works.later
-        encode = (lambda: later.try_run(scope)) if wait and later.here else None
         named = appending.incoming(self._at, read, thread, source)
-        counts = works.ingest.run(scope, named, embeds=wait, progress=progress, after_group=encode)
+        done = partial(later.after, scope, wait=True) if wait else None
+        counts = works.ingest.run(scope, named, embeds=wait, progress=progress, after_group=done)
         if key is not None:
             key.keep()
         if not wait or any(is_long(item.text) for item in read):  # the rest was done behind each group

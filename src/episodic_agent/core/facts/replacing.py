@@ -198,8 +198,11 @@ def _judges() -> tuple[_PairJudge, _PairJudge]:
         names = judges[f"{kind}_signs"].tobytes().decode().split("\n")
         values = judges[f"{kind}_weights"].astype(float).tolist()
         weights = dict(zip(names, values, strict=True))
-        of_words = ({n[1:]: w for n, w in weights.items() if n[0] == place} for place in (NEWER, BOTH, OLDER))
-        return _PairJudge(weights, *of_words, vectors, float(judges[f"{kind}_base"][0]))
+        newer, both, older = (
+            {name[1:]: weight for name, weight in weights.items() if name[0] == place}
+            for place in (NEWER, BOTH, OLDER)
+        )
+        return _PairJudge(weights, newer, both, older, vectors, float(judges[f"{kind}_base"][0]))
 
     return read("meaning", judges["meaning_vectors"].astype(np.float32)), read("words", None)
 
