@@ -213,29 +213,27 @@ class UserMemory:
         source, id = name_or_none("source", source), name_or_none("id", id)
         self._check_kept(thread, channel, source)
         about = {"timestamp": timestamp, "id": id, "ttl": ttl, "expires_at": expires_at}
-        largest, batch, key = self._deps.limits.message, listed(items), None
+        batch, key = listed(items), None
         if idempotency_key is not None:
             batch = list(batch)
             about_all = {**about, "thread": thread, "channel": channel, "source": source, "role": role}
             key = once.OnceKey(self._at, idempotency_key, batch, about_all)
             key.check()
             batch = key.named(batch)
-        item = partial(
-            item_of, now=self._deps.clock(), largest=largest, alone=isinstance(items, str | Mapping)
-        )
+        now, alone = self._deps.clock(), isinstance(items, str | Mapping)
+        item = partial(item_of, now=now, largest=self._deps.limits.message, alone=alone)
         read = [item(n, raw, role, channel, about) for n, raw in enumerate(batch)]
         if not (progress is None or callable(progress)):
             raise InvalidInput("`progress` is told how many are kept: give what can be called with a number")
         if id is not None and len(read) != 1:
             raise InvalidInput("`id` names one item; give ids inside the messages of a list")
-        works, later = self._works, self._works.later
-        named = appending.incoming(self._at, read, thread, source)
-        done = partial(later.after, scope, wait=True) if wait else None
-        counts = works.ingest.run(scope, named, embeds=wait, progress=progress, after_group=done)
+        ingest, after = self._works.ingest, partial(self._works.later.after, scope)
+        done, named = partial(after, wait=True), appending.incoming(self._at, read, thread, source)
+        counts = ingest.run(scope, named, embeds=wait, progress=progress, after_group=done if wait else None)
         if key is not None:
             key.keep()
         if not wait or any(is_long(item.text) for item in read):  # the rest was done behind each group
-            later.after(scope, wait=False)
+            after(wait=False)
         return counts.receipts
 
     def import_file(
