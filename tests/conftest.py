@@ -119,7 +119,7 @@ def unending_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def nothing_quoted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no message ask for a job of its own, for tests that count jobs of other kinds."""
-    monkeypatch.setattr(quoting_job, "may_teach", lambda _statement: False)
+    monkeypatch.setattr(quoting_job, "may_teach", lambda *_: False)
 
 
 @pytest.fixture

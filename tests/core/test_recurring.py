@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from episodic_agent.core.language.recurring import Recurrence, changed_days, recurring_days
 from episodic_agent.core.language.timewords import normal
-from episodic_agent.core.recall.recurring import STANDS, marks, stands
+from episodic_agent.core.recall import recurring
+from episodic_agent.core.recall.recurring import STANDS, marks, schedule_of, stands
 
 MONDAY = date(2026, 3, 2)
 
@@ -137,3 +138,27 @@ def test_of_every_so_many_weeks_one_has_the_days(
     span = [monday + timedelta(days=n) for n in range(7 * weeks)]
     assert sum(map(one.falls_on, span)) == len(weekdays)
     assert not one.falls_on(anchor - timedelta(days=1))
+
+
+def test_of_two_matters_only_words_that_begin_alike_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[tuple[str, str]] = []
+    akin = recurring._akin
+
+    def noted(word: str, other: str) -> bool:
+        compared.append((word, other))
+        return akin(word, other)
+
+    monkeypatch.setattr(recurring, "_akin", noted)
+    at = datetime(2026, 3, 2, tzinfo=UTC)
+    weekly, moved, other = (
+        schedule_of(text, at, MONDAY)
+        for text in (
+            "physiotherapy with Jonas is every Wednesday at 6",
+            "the physiotherapist is at the seaside now",
+            "orchestra rehearsals moved to the town hall",
+        )
+    )
+    assert recurring._same(moved, weekly, frozenset())
+    assert not recurring._same(other, weekly, frozenset())
+    assert {word[:6] == beside[:6] for word, beside in compared if word[:4] == beside[:4]} == {True}
+    assert len(compared) <= len(weekly.terms)

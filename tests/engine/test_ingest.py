@@ -14,6 +14,7 @@ from builders.embedders import TopicEmbedder, Unreliable
 from conftest import OpenMemory
 
 from episodic_agent import Memory
+from episodic_agent.core.facts import stating
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Kind, Observation, TimeSource
 from episodic_agent.stores.sqlite import SqliteStore
@@ -502,3 +503,34 @@ def test_however_the_messages_are_batched_the_episodes_are_the_same(
         )
     assert spans[0] == spans[1] == spans[2]
     assert len(spans[0]) == 4
+
+
+def test_what_a_message_is_judged_by_is_read_once(memory: Memory) -> None:
+    talk = [
+        {"role": role, "content": text}
+        for role, text in (
+            ("assistant", "Where do you live?"),
+            ("user", "I live in Lisbon with my sister"),
+            ("assistant", "What do you eat?"),
+            ("user", "I am vegetarian and allergic to walnuts"),
+        )
+    ]
+    stating._signs_alone.cache_clear()
+    mine(memory).add(talk)
+    assert len(mine(memory).facts.list()) == 2  # each was judged when it came, when quoted, and beside others
+    assert stating._signs_alone.cache_info().misses == 2
+
+
+def test_one_add_looks_for_later_work_until_there_is_none_and_not_again(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bool] = []
+    claim = SqliteStore.claim
+
+    def counted(store: SqliteStore, *args: Any, **named: Any) -> Any:
+        asked.append((claimed := claim(store, *args, **named)) is not None)
+        return claimed
+
+    monkeypatch.setattr(SqliteStore, "claim", counted)
+    mine(memory).add("I live in Lisbon with my sister")
+    assert asked.count(False) == 1 and not asked[-1]

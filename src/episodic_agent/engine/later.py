@@ -146,11 +146,11 @@ class Later:
         if self.here:
             self._runner.try_due(scope, without=(PIECES,))
 
-    def after(self, scope: Scope, *, wait: bool, pieces: bool = False) -> None:
-        """Do what a verb left to do: now, where its caller waits, else in the background, as `pieces` are."""
+    def after(self, scope: Scope, *, wait: bool) -> None:
+        """Do what a verb left to do: now, where its caller waits, else in the background."""
         if wait:
             self.try_run(scope)
-        if self.here and (pieces or not wait):
+        elif self.here:
             self.background.wake()
 
     def embed_first(self, scope: Scope) -> None:

@@ -213,27 +213,27 @@ class UserMemory:
         source, id = name_or_none("source", source), name_or_none("id", id)
         self._check_kept(thread, channel, source)
         about = {"timestamp": timestamp, "id": id, "ttl": ttl, "expires_at": expires_at}
-        largest, batch, key = self._deps.limits.message, listed(items), None
+        batch, key = listed(items), None
         if idempotency_key is not None:
             batch = list(batch)
             about_all = {**about, "thread": thread, "channel": channel, "source": source, "role": role}
             key = once.OnceKey(self._at, idempotency_key, batch, about_all)
             key.check()
             batch = key.named(batch)
-        alone, now = isinstance(items, str | Mapping), self._deps.clock()
-        item = partial(item_of, now=now, largest=largest, alone=alone)
+        now, alone = self._deps.clock(), isinstance(items, str | Mapping)
+        item = partial(item_of, now=now, largest=self._deps.limits.message, alone=alone)
         read = [item(n, raw, role, channel, about) for n, raw in enumerate(batch)]
         if not (progress is None or callable(progress)):
             raise InvalidInput("`progress` is told how many are kept: give what can be called with a number")
         if id is not None and len(read) != 1:
             raise InvalidInput("`id` names one item; give ids inside the messages of a list")
-        works, later = self._works, self._works.later
-        encode = (lambda: later.try_run(scope)) if wait and later.here else None
-        named = appending.incoming(self._at, read, thread, source)
-        counts = works.ingest.run(scope, named, embeds=wait, progress=progress, after_group=encode)
+        ingest, after = self._works.ingest, partial(self._works.later.after, scope)
+        done, named = partial(after, wait=True), appending.incoming(self._at, read, thread, source)
+        counts = ingest.run(scope, named, embeds=wait, progress=progress, after_group=done if wait else None)
         if key is not None:
             key.keep()
-        later.after(scope, wait=wait, pieces=any(is_long(item.text) for item in read))
+        if not wait or any(is_long(item.text) for item in read):  # the rest was done behind each group
+            after(wait=False)
         return counts.receipts
 
     def import_file(

@@ -22,11 +22,13 @@ from episodic_agent.core.facts.stating import (
     SHORT,
     SURE_WISH,
     WISH,
+    has_cue,
     judged,
     parts_of,
     signs,
     wish,
 )
+from episodic_agent.data import phrases, texts
 from episodic_agent.schemas.facts import Category
 
 ROOT = Path(__file__).parents[3]
@@ -307,3 +309,15 @@ def test_what_is_deleted_gives_way_to_what_it_had_ended() -> None:
     assert stones[0].mark  # of words that nothing can be read from
     for quotation in quotations([statement(RENT_NOW, actor="Maya", days=10)]):
         assert quotation.candidate.evidence.observation_id == stones[0].observation_id
+
+
+@pytest.mark.parametrize("name", texts("facts/cues"))
+def test_each_form_of_a_list_is_told_inside_a_sentence(name: str) -> None:
+    missed = [form for form in phrases(f"facts/cues.{name}") if not has_cue(f"well {form} then", name)]
+    assert not missed
+
+
+def test_a_question_before_a_statement_is_one_more_sign_of_it() -> None:
+    alone, behind = signs(HOME), signs(HOME, "Where do you live?")
+    assert [sign for sign in behind if sign not in alone] == [":answers"]
+    assert [sign for sign in behind if sign in alone] == list(alone)

@@ -87,7 +87,8 @@ def _may_amend(sentence: str) -> bool:
     if len(sentence) > LONGEST or _is_asked(sentence):
         return False
     opening = _opening(sentence)
-    return bool(_content(opening.rest)) and (opening.states or bool(_denied(sentence)))
+    # hardly a statement corrects: what it says beside that is read last
+    return (opening.states or bool(_denied(sentence))) and bool(_content(opening.rest))
 
 
 def _beginning(statement: str) -> list[str]:
@@ -202,6 +203,8 @@ def _opening(statement: str) -> _CorrectionOpening:
 
 def _plain(text: str) -> str:
     """Return a text folded letter by letter, so that each stands where it stood."""
+    if text.isascii():  # folds to lower case and nothing else
+        return text.lower()
     return "".join(folded if len(folded := fold(letter)) == 1 else letter.lower() for letter in text)
 
 
@@ -232,8 +235,9 @@ def _denied(statement: str) -> tuple[_ContentWord, ...]:
     if len(clauses) == 1:
         return ()
     result: list[_ContentWord] = []
+    negation = _not(_languages(statement))
     for clause in clauses:
-        no = _not(_languages(statement)).search(f" {_plain(clause)} ")
+        no = negation.search(f" {_plain(clause)} ")
         behind = clause[max(0, no.end() - 1) :] if no else ""
         first = next((n for n, word in enumerate(words(behind)) if word not in _empty()), None)
         if first is not None and first <= _FEW:

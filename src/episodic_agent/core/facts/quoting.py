@@ -38,9 +38,11 @@ from episodic_agent.core.facts.stating import (
     SURE_WISH,
     WISH,
     Judgement,
+    by_shares,
     has_cue,
     is_person,
     judged,
+    lasts,
     parts_of,
     wish,
 )
@@ -128,17 +130,16 @@ def meant_words(fact: Fact | FactCandidate) -> str:
     return fact.value if quotes else fact.fact
 
 
-def may_teach(statement: Statement) -> bool:
-    """Tell whether it is worth looking for what lasts in a statement, by who says it and its words alone."""
-    return is_person(statement.actor) and any(
-        _worth_a_vector(words := statement.text[start:end]) or may_amend(words) or denies_harm(words)
-        for start, end in parts_of(statement.text, statement.language)
+def may_teach(text: str, language: str | None = None) -> bool:
+    """Tell whether it is worth looking for what lasts in a person's message, by its words alone."""
+    return any(
+        _worth_a_vector(words := text[start:end]) or may_amend(words) or denies_harm(words)
+        for start, end in parts_of(text, language)
     )
 
 
 def _worth_a_vector(words: str, before: str = "") -> bool:
-    judgement = judged(words, before)
-    return judgement.likelihood >= WORTH_A_VECTOR or judgement.wish >= WISH_WORTH_A_VECTOR
+    return lasts(words, before) >= WORTH_A_VECTOR or wish(words) >= WISH_WORTH_A_VECTOR
 
 
 def _believed(statement: Statement, words: str, before: str = "", vector: Vector | None = None) -> Judgement:
@@ -291,7 +292,7 @@ def _lasting(pieces: Sequence[_JudgedWords], least: float) -> list[_JudgedWords]
 def _parts_to_judge(words: _JudgedWords) -> list[tuple[int, int]]:
     """Return the places of a statement's sentences; none where their words say that none lasts."""
     text, places = words.statement.text, _sentences_of(words)
-    may_last = words.lasts or any(judged(text[slice(*place)]).likelihood >= LIKELY_BESIDE for place in places)
+    may_last = words.lasts or any(lasts(text[slice(*place)]) >= LIKELY_BESIDE for place in places)
     return places if may_last else []
 
 
@@ -360,9 +361,9 @@ def in_doubt(statement: Statement, vectors: Mapping[str, Vector] | None) -> bool
         words = statement.text[start:end]
         vector = None if vectors is None else vectors.get(words)
         if vectors is not None and vector is None:
-            doubted = judged(words, before)[0] >= WORTH_A_VECTOR
+            doubted = lasts(words, before) >= WORTH_A_VECTOR
         else:
-            least, most = (judged(words, before, vector, share)[0] for share in (0.0, EVEN))
+            least, most = by_shares(words, before, vector, (0.0, EVEN))
             doubted = least < LIKELY <= most
         if doubted and not has_cue(words, "care"):
             return True

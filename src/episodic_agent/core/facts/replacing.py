@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cache, lru_cache
+from itertools import repeat
 from math import exp, fsum, log, log1p
 from typing import Final
 
@@ -58,12 +59,16 @@ class JudgedStatement:
 class _Read:
     """A statement's terms, numbers and signs; its words in order, as a set, the places of each as bits.
 
+    `states` are the features that its signs alone tell as those of the newer statement, `states_before` as of
+    the older.
     `wish` is how likely it is a standing wish, by words: a wish is taken back by another, and by no news.
     """
 
     terms: frozenset[str]
     numbers: frozenset[str]
     form: frozenset[str]
+    states: Mapping[str, float]
+    states_before: Mapping[str, float]
     row: tuple[str, ...]
     words: frozenset[str]
     places: Mapping[str, int]
@@ -72,9 +77,15 @@ class _Read:
 
 @dataclass(frozen=True, slots=True)
 class _PairJudge:
-    """A judge's weights by feature; of the older and newer vector, [2, d] or None; what stands without."""
+    """A judge's weights by feature, and by word: of words that the newer statement has, both, the older one.
+
+    `vectors` are of the older and the newer vector, [2, d] or None; `base` is what stands without any.
+    """
 
     weights: Mapping[str, float]
+    newer: Mapping[str, float]
+    both: Mapping[str, float]
+    older: Mapping[str, float]
     vectors: NDArray[np.float32] | None
     base: float
 
@@ -87,6 +98,17 @@ def features(
     With no vector on either side the features of meaning are left out.
     """
     before, after = _read(older.text), _read(newer.text)
+    row = _form(before, after, older, newer, rivals)
+    row |= {f"{NEWER}{word}": 1.0 for word in after.words - before.words}
+    row |= {f"{BOTH}{word}": 1.0 for word in after.words & before.words}
+    row |= {f"{OLDER}{word}": 1.0 for word in before.words - after.words}
+    return row
+
+
+def _form(
+    before: _Read, after: _Read, older: JudgedStatement, newer: JudgedStatement, rivals: Sequence[float]
+) -> dict[str, float]:
+    """Return the features of a pair but for its words."""
     form, old_form = after.form, before.form
     shared = len(before.terms & after.terms)
     least, most = min(len(before.terms), len(after.terms)), len(before.terms | after.terms)
@@ -103,8 +125,8 @@ def features(
         "care forgotten": float(":care" in old_form and ":care" not in form),
     }
     row["other numbers of it"] = row["other numbers"] * row["overlap"]
-    row |= {name: float(sign in form) for sign, name in _STATES.items()}
-    row |= {name: float(sign in old_form) for sign, name in _BEFORE.items()}
+    row |= after.states
+    row |= before.states_before
     row["wish"], row["before wish"] = after.wish, before.wish
     row["wish of wish"] = after.wish * before.wish
     row["none of wish"] = (1.0 - after.wish) * before.wish
@@ -112,9 +134,6 @@ def features(
     row["negation of it"] = row["negation"] * row["overlap"]
     row |= _frame(before, after)
     row["change in frame"] = row["change"] * row["frame"]
-    row |= {f"{NEWER}{word}": 1.0 for word in after.words - before.words}
-    row |= {f"{BOTH}{word}": 1.0 for word in after.words & before.words}
-    row |= {f"{OLDER}{word}": 1.0 for word in before.words - after.words}
     if older.vector is not None and newer.vector is not None:
         cosine = float(older.vector @ newer.vector)
         row["cosine"] = cosine
@@ -134,9 +153,18 @@ def likelihood(older: JudgedStatement, newer: JudgedStatement, rivals: Sequence[
     with_meaning, by_words = _judges()
     meant = older.vector is not None and newer.vector is not None
     judge = with_meaning if meant else by_words
-    row = features(older, newer, rivals)
-    # exactly: the signs of words come in the order of a set, which differs from run to run
-    total = fsum((judge.base, *(judge.weights.get(name, 0.0) * value for name, value in row.items())))
+    before, after = _read(older.text), _read(newer.text)
+    form = _form(before, after, older, newer, rivals)
+    # exactly: the words come in the order of a set, which differs from run to run
+    total = fsum(
+        (
+            judge.base,
+            *(judge.weights.get(name, 0.0) * value for name, value in form.items() if value),
+            *map(judge.newer.get, after.words - before.words, repeat(0.0)),
+            *map(judge.both.get, after.words & before.words, repeat(0.0)),
+            *map(judge.older.get, before.words - after.words, repeat(0.0)),
+        )
+    )
     if older.vector is not None and newer.vector is not None and judge.vectors is not None:
         total += float(older.vector @ judge.vectors[0]) + float(newer.vector @ judge.vectors[1])
     if total > _UNLIKELY and _is_of_one_day(older.text, newer.text, newer.at.date()):
@@ -168,8 +196,13 @@ def _judges() -> tuple[_PairJudge, _PairJudge]:
 
     def read(kind: str, vectors: NDArray[np.float32] | None) -> _PairJudge:
         names = judges[f"{kind}_signs"].tobytes().decode().split("\n")
-        weights = judges[f"{kind}_weights"].astype(float).tolist()
-        return _PairJudge(dict(zip(names, weights, strict=True)), vectors, float(judges[f"{kind}_base"][0]))
+        values = judges[f"{kind}_weights"].astype(float).tolist()
+        weights = dict(zip(names, values, strict=True))
+        newer, both, older = (
+            {name[1:]: weight for name, weight in weights.items() if name[0] == place}
+            for place in (NEWER, BOTH, OLDER)
+        )
+        return _PairJudge(weights, newer, both, older, vectors, float(judges[f"{kind}_base"][0]))
 
     return read("meaning", judges["meaning_vectors"].astype(np.float32)), read("words", None)
 
@@ -215,10 +248,13 @@ def _read(text: str) -> _Read:
     places: dict[str, int] = {}
     for n, word in enumerate(row):
         places[word] = places.get(word, 0) | 1 << n
+    form = frozenset(signs(text))
     return _Read(
         frozenset(tokens(text)),
         frozenset(_NUMBERS.findall(text)),
-        frozenset(signs(text)),
+        form,
+        {name: float(sign in form) for sign, name in _STATES.items()},
+        {name: float(sign in form) for sign, name in _BEFORE.items()},
         tuple(row),
         frozenset(row),
         places,

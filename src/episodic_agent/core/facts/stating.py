@@ -18,7 +18,7 @@ none costs a line each time, and of eight categories the right one is found for 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import groupby, pairwise
@@ -61,11 +61,21 @@ _MONEY: Final = re.compile(
     r"[€$£¥₹]|\d\s?(?:k|eur|euro|usd|gbp|quid|bucks|元|块|万|円|원|тыс|руб|tl|zł)\b", re.IGNORECASE
 )
 _TIME: Final = re.compile(r"\b\d{1,2}(?:[:.]\d{2}|\s?(?:am|pm|uhr|h)\b)|\d\s?[点时時시]", re.IGNORECASE)
-_CODE: Final = re.compile(r"`|[\w.]+\(\)|[{}<>]|\b\w+_\w+|\b\w+[./]\w+[./]\w+|--\w|==|=>|\b[0-9a-f]{7,40}\b")
+_CODE: Final = re.compile(r"[`{}<>]|[\w.]\(\)|\w_\w|\w[./]\w+[./]\w|--\w|==|=>|\b[0-9a-f]{7,40}\b")
 _QUOTED: Final = re.compile(r"[\"“”„«»「」『』]|(?:^|\s)>")
 _ASKED: Final = re.compile(r"[?？؟][\s\"'”’)»\u2600-\u27bf\U0001f300-\U0001faff]*$")
 _EMOJI: Final = re.compile(r"[\U0001f300-\U0001faff☀-➿]")
 _CAPITAL: Final = re.compile(r"(?<=[\w,;:] )[A-ZÀ-ÖØ-ÞА-Я][\w'’-]+")
+_ASKS_INSIDE: Final = re.compile(r"[?？؟]")
+_ASKED_BEFORE: Final = re.compile(r"[?？؟]\s*$")
+_LOOKS: Final = (
+    ("number", _NUMBER),
+    ("money", _MONEY),
+    ("clock", _TIME),
+    ("code", _CODE),
+    ("quotes", _QUOTED),
+    ("name", _CAPITAL),
+)
 _TOGETHER: Final = (
     ("self", "ask"),
     ("self", "hedge"),
@@ -134,6 +144,22 @@ def judged(
     return Judgement(likely, CATEGORIES[max(others, key=lambda n: float(total[1 + n]))], wished)
 
 
+def lasts(text: str, before: str = "") -> float:
+    """Return how likely a statement lasts, in [0, 1], by its words and by itself alone."""
+    return _lasts(_sums(WEIGHTS, text, before, None), None, meaning=False)
+
+
+def by_shares(text: str, before: str, vector: Vector | None, shares: Sequence[float]) -> list[float]:
+    """Return the likelihood of `judged` in talk of each of these shares, without category and wish.
+
+    >>> quiet, even = by_shares("I'm allergic to walnuts.", "", None, (0.0, EVEN))
+    >>> quiet < even
+    True
+    """
+    total = _sums(WEIGHTS, text, before, vector)
+    return [_lasts(total, share, meaning=vector is not None) for share in shares]
+
+
 def _lasts(total: NDArray[np.float32], share: float | None, *, meaning: bool) -> float:
     return _logistic(float(total[0]) + (0.0 if share is None else moved(share, meaning=meaning)))
 
@@ -167,7 +193,7 @@ def _sums(file: str, text: str, before: str, vector: Vector | None) -> NDArray[n
     """Return the sums of a judge's columns, [k]."""
     with_meaning, by_words = _judges(file)
     judge = by_words if vector is None else with_meaning
-    rows = [place for sign in signs(text, before) if (place := judge.places.get(sign)) is not None]
+    rows = [place for place in map(judge.places.get, signs(text, before)) if place is not None]
     total: NDArray[np.float32] = judge.base + judge.weights[rows].sum(0)
     if vector is not None and judge.vector is not None:
         total += vector @ judge.vector
@@ -273,37 +299,33 @@ def lasting(actor: str, text: str, language: str | None = None, most: int | None
     return max(chances(text, language)[:most], default=0.0)
 
 
-@lru_cache(maxsize=4_096)
 def signs(text: str, before: str = "") -> tuple[str, ...]:
     """Return what a statement is judged by, each sign once: its form (":name"), its words and their pairs.
 
     >>> [sign for sign in signs("Can you call me Nik?") if sign.startswith(":ends")]
     [':ends ?']
     """
+    look, rest = _signs_alone(text)
+    return (*look, ":answers", *rest) if _ASKED_BEFORE.search(before) else (*look, *rest)
+
+
+@lru_cache(maxsize=4_096)  # read when it comes, when it is quoted and when it is weighed
+def _signs_alone(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return a statement's signs whatever was said before it: how it is written, then its cues and words."""
     row = words(text)
     unspaced = script(text) in _UNSPACED
     length = len(text) // 2 if unspaced else len(row)
-    form = [f":length {min(length.bit_length(), 6)}"]
     stripped = text.rstrip("\"'”’)» ")
-    form.append(f":ends {_MARKS.get(stripped[-1:], 'plain')}")
-    form += [":ends emoji"] if _EMOJI.match(stripped[-1:]) else []
-    patterns = (
-        ("number", _NUMBER),
-        ("money", _MONEY),
-        ("clock", _TIME),
-        ("code", _CODE),
-        ("quotes", _QUOTED),
-    )
-    form += [f":{name}" for name, pattern in patterns if pattern.search(text)]
-    form += [":name"] if _CAPITAL.search(text) else []
-    form += [":asks inside"] if re.search(r"[?？؟]", stripped[:-1]) else []
-    form += [":answers"] if re.search(r"[?？؟]\s*$", before) else []
+    look = [f":length {min(length.bit_length(), 6)}", f":ends {_MARKS.get(stripped[-1:], 'plain')}"]
+    look += [":ends emoji"] if _EMOJI.match(stripped[-1:]) else []
+    look += [f":{name}" for name, pattern in _LOOKS if pattern.search(text)]
+    look += [":asks inside"] if _ASKS_INSIDE.search(stripped[:-1]) else []
     cues = _cues(text, row)
-    form += [f":{name}" for name in sorted(cues)]
+    form = [f":{name}" for name in sorted(cues)]
     opening = _cues(" ".join(row[:_BEGINNING]) if not unspaced else text[:4], row[:_BEGINNING])
     form += [f":begins {name}" for name in sorted(opening)]
-    for first, other in _TOGETHER:
-        form += [f":{first} and {other}"] if f":{first}" in form and f":{other}" in form else []
+    together = {*look, *form}
+    form += [f":{a} and {b}" for a, b in _TOGETHER if f":{a}" in together and f":{b}" in together]
     form += [] if "self" in cues or "kin" in cues else [":nobody"]
     if unspaced:
         han = [c for c in text if c.isalnum()]
@@ -312,7 +334,7 @@ def signs(text: str, before: str = "") -> tuple[str, ...]:
         plain = ["0" * len(word) if word.isdecimal() else word for word in row]
         spoken_words = [*plain, *(f"{a} {b}" for a, b in zip(["^", *plain], [*plain, "$"], strict=True))]
         spoken_words += [f"{word[:4]}-" for word in plain if len(word) > 5]  # stems, roughly, of any language
-    return tuple(dict.fromkeys((*form, *spoken_words)))
+    return tuple(look), tuple(dict.fromkeys((*form, *spoken_words)))
 
 
 def has_cue(text: str, name: str) -> bool:
@@ -334,15 +356,29 @@ def _cues(text: str, row: Sequence[str]) -> frozenset[str]:
     plain, ascii_spans, other_spans = _cue_words()
     result = {name for word in row for name in plain.get(word, ())}
     line = " ".join(row)
-    result.update(name for form, name in ascii_spans if form in line)
+    for joint in _joints(line):
+        result.update(name for form, name in ascii_spans.get(joint, ()) if form in line)
     if not text.isascii():
         result.update(name for form, name in other_spans if form in line or form in text)
     return frozenset(result)
 
 
+def _joints(line: str) -> Iterator[str]:
+    """Yield the letters on both sides of each space: few forms of several words have them as their first.
+
+    >>> list(_joints("so to speak"))
+    ['ot', 'os']
+    """
+    pieces = line.split(" ")
+    return (before[-1:] + after[:1] for before, after in pairwise(pieces))
+
+
 @cache
-def _cue_words() -> tuple[dict[str, tuple[str, ...]], _Spans, _Spans]:
-    """Return single words with their lists; then forms of several words with theirs, those in ASCII first."""
+def _cue_words() -> tuple[dict[str, tuple[str, ...]], dict[str, _Spans], _Spans]:
+    """Return single words with their lists; then forms of several words with theirs.
+
+    Those in ASCII are found by the letters around their first space.
+    """
     plain: dict[str, tuple[str, ...]] = {}
     spans: list[tuple[str, str]] = []
     for name in texts("facts/cues"):
@@ -354,5 +390,9 @@ def _cue_words() -> tuple[dict[str, tuple[str, ...]], _Spans, _Spans]:
                 spans.append((folded, name))
             else:
                 plain[folded] = (*plain.get(folded, ()), name)
-    in_ascii = tuple(span for span in spans if span[0].isascii())
+    in_ascii: dict[str, _Spans] = {}
+    for span in spans:
+        if span[0].isascii():
+            joint = next(_joints(span[0]))
+            in_ascii[joint] = (*in_ascii.get(joint, ()), span)
     return plain, in_ascii, tuple(span for span in spans if not span[0].isascii())

@@ -271,6 +271,8 @@ def _take(
 
 def normal(query: str) -> str:
     """Fold case and accents, keeping signs and the distances between words."""
+    if query.isascii():  # folds to lower case and nothing else
+        return query.lower()
     return re.sub(r"\w+", lambda match: fold(match.group()), query)
 
 

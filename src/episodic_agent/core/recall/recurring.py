@@ -163,7 +163,9 @@ def _same(later: Schedule, schedule: Schedule, common: frozenset[str]) -> bool:
     shared = later.terms & schedule.terms
     if len(shared) > 1 or not shared.issubset(common):
         return True
-    return any(_akin(one, other) for one in later.terms - common for other in schedule.terms - common)
+    others = schedule.terms - common
+    stems = {other[:_STEM] for other in others}
+    return any(_akin(one, other) for one in later.terms - common if one[:_STEM] in stems for other in others)
 
 
 def _akin(word: str, other: str) -> bool:

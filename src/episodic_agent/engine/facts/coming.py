@@ -11,10 +11,11 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.facts.quoting import may_teach
+from episodic_agent.core.facts.stating import is_person
 from episodic_agent.core.prompts import facts as asking
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.quoting import knows_meaning, quoted, stored_vectors, weighed
-from episodic_agent.engine.facts.transcripts import read_messages, statements_of, with_shares
+from episodic_agent.engine.facts.transcripts import is_told, read_messages, with_shares
 from episodic_agent.engine.facts.writing import embedded, write_facts
 from episodic_agent.engine.jobs.kinds import FACTS, QUOTE
 from episodic_agent.engine.jobs.retrying import until_unopposed
@@ -27,12 +28,8 @@ WRITES: Final = 3  # tries before what was changed meanwhile is read again
 
 def request_quotes(tx: Transaction, deps: Deps, observations: Sequence[Observation], now: datetime) -> None:
     """Ask for what messages of one thread state to be quoted, whatever model may read it later."""
-    seqs = {one.id: one.seq for one in observations}
-    spoken = [
-        seqs[one.observation_id]
-        for one in statements_of(observations, language=deps.language)
-        if may_teach(one)
-    ]
+    people = [one for one in observations if is_told(one) and is_person(one.actor)]
+    spoken = [one.seq for one in people if may_teach(one.text, deps.language)]
     if not spoken:
         return
     key = f"{observations[0].thread_id}:{spoken[0]}:{spoken[-1]}"
