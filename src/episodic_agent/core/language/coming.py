@@ -18,7 +18,7 @@ from episodic_agent.core.language.timewords import TimeRange, add_months, calend
 from episodic_agent.data import lines, pairs, phrase_set, phrases, text
 
 DATA: Final = "language/coming"
-HAN: Final = re.compile(r"[\u4e00-\u9fff]")
+HAN: Final = re.compile(r"[\u3041-\u30fa\u4e00-\u9fff]")  # with kana: what stands without spaces
 _TIMES: Final = "entities/times"
 _DAY: Final = timedelta(days=1)
 _WEEK: Final = timedelta(days=7)

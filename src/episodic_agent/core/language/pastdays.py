@@ -13,6 +13,7 @@ from functools import cache, lru_cache, partial
 from typing import Final, TypeAlias
 
 from episodic_agent.core.language.coming import HAN, any_of, short_weekdays, weekdays
+from episodic_agent.core.language.japanese import has_sign
 from episodic_agent.core.language.local_dates import with_local_dates
 from episodic_agent.core.language.stopwords import stop_words
 from episodic_agent.core.language.tenses import speaks_of_past
@@ -99,9 +100,9 @@ def _sums_up(folded: str) -> bool:
 
 @lru_cache(maxsize=512)
 def _looks_back(folded: str) -> bool:
-    if _compiled(r"«*ahead»").search(folded) or any(sign in folded for sign in phrases(f"{_DATA}.ahead_han")):
+    if _compiled(r"«*ahead»").search(folded) or has_sign(folded, f"{_DATA}.ahead_han", "ahead"):
         return False
-    if HAN.search(folded) and any(sign in folded for sign in phrases(f"{_DATA}.past_han")):
+    if HAN.search(folded) and has_sign(folded, f"{_DATA}.past_han", "past"):
         return True
     return _compiled(r"(?<!\w)«past»(?!\w)").search(folded) is not None or speaks_of_past(folded)
 
