@@ -315,3 +315,18 @@ def test_what_is_on_that_very_day_stands_before_what_is_on_many(open_memory: Ope
     context = mine(memory).context("what's on on Tuesday?", at=MONDAY + timedelta(days=5))
     best = max(context.items, key=lambda line: line.score)
     assert "acceptance test" in best.text
+
+
+HOUSES = (
+    "搬完了，现在住宜山路388弄6号502",
+    "坐地铁6号线",
+    "这次考试我是6号考生",
+    "je suis au 6 rue de Rivoli",
+    "vivo en el 6 piso",
+)
+
+
+def test_the_number_of_a_house_or_a_line_is_no_day(open_memory: OpenMemory) -> None:
+    memory = with_talk(open_memory(embedder="none"), [(0, text) for text in (*HOUSES, "6号要交房租")])
+    for question in ("6号有什么安排？", "what's on the 6th?"):
+        assert found(memory, question, 10) == ["6号要交房租"]

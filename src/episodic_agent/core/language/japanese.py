@@ -185,5 +185,6 @@ def _of_words() -> Iterable[tuple[str, _Writer]]:
 
 
 def _of_parts() -> Iterable[tuple[str, _Writer]]:
+    yield r"(?<=[\d月])号()", lambda _: "號"  # of a house, a line, an issue: never a day
     yield rf"(?<=[天号日末一二三四五六])の?(?P<part>{_any('parts')})", _write_part
     yield rf"(?P<part>{_any('alone')})", _write_part_alone

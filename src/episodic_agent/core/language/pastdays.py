@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, timedelta
 from functools import cache, lru_cache, partial
 from typing import Final, TypeAlias
 
-from episodic_agent.core.language.coming import HAN, any_of, short_weekdays, weekdays
+from episodic_agent.core.language.coming import HAN, NO_HOUSE, any_of, short_weekdays, weekdays
 from episodic_agent.core.language.japanese import has_sign
 from episodic_agent.core.language.local_dates import with_local_dates
 from episodic_agent.core.language.stopwords import stop_words
@@ -168,7 +168,16 @@ def _listed(name: str) -> Sequence[str]:
             return phrases("language/dayparts.around.before_part")
         case "counts" | "units":
             return list(pairs(f"language/coming.{name}"))
-        case "counted" | "every" | "next" | "next_behind" | "toward":
+        case (
+            "counted"
+            | "house_before"
+            | "house_behind"
+            | "house_unlike"
+            | "every"
+            | "next"
+            | "next_behind"
+            | "toward"
+        ):
             return phrases(f"language/coming.{name}")
     return list(pairs(f"{_DATA}.{name}"))
 
@@ -359,7 +368,8 @@ _BACK: Final[tuple[tuple[str, _Writer], ...]] = (
     ),
     (
         rf"(?<!\w)«before_number»\s+(?P<day>\d{{1,2}}){_ENDING}{_ALONE}|"
-        rf"(?<![\w.,/:-])(?P<other>\d{{1,2}})(?:st|nd|rd|th){_ALONE}|(?<![\d月-])(?P<han>\d{{1,2}})[日号]",
+        rf"(?<![\w.,/:-])(?P<other>\d{{1,2}})(?:st|nd|rd|th){_ALONE}|"
+        rf"(?<![\d月-])(?<!«house_before»)(?<!«house_before»\s)(?P<han>\d{{1,2}})[日号]{NO_HOUSE}",
         _write_number,
     ),
     (
