@@ -26,6 +26,7 @@ from episodic_agent.core.recall.alone import (
     looks_back,
 )
 from episodic_agent.core.recall.due import DaysAsked, days_asked
+from episodic_agent.core.recall.literal import literal_pattern
 from episodic_agent.core.recall.order import Order, order_of, read_order, without_order
 from episodic_agent.core.recall.places import Named, read_places
 
@@ -70,6 +71,7 @@ _ABOUT_TIME: Final = frozenset(
         "late", "mid", "begin", "start", "end", "happen", "event", "thing",
     }
 )  # fmt: skip
+_LONGEST_LITERAL: Final = 60  # characters of a query that is words to look for
 _QUESTIONS: Final = r"(?<=[?？])\s*|(?<=[。！!.])\s*|另外[，,]?|对了[，,]"
 
 
@@ -88,7 +90,8 @@ class Query:
     asked but perhaps a time; `said_alone`, nothing but what was said at its times; `happened_alone`, nothing
     but what happened in them, or is new since. Of a question behind a filter `everything` says that it asks
     for whatever is left there, `who_came` for nothing but who came.
-    `ahead` are days to come that it asks about (`looking_ahead`).
+    `ahead` are days to come that it asks about (`looking_ahead`). `literal` matches the texts that hold a
+    query as it stands, where it is words to look for.
     """
 
     text: str
@@ -96,6 +99,7 @@ class Query:
     terms: tuple[str, ...]
     content: tuple[str, ...] = ()
     phrases: tuple[str, ...] = ()
+    literal: str = ""
     parts: tuple[tuple[str, ...], ...] = ()
     speakers: frozenset[str] = frozenset()
     time: TimeQuery = field(default_factory=TimeQuery)
@@ -162,6 +166,7 @@ def analyse(
         terms=tuple(dict.fromkeys((*asked_for, *date_terms(time)))),
         content=tuple(term for term in asked_for if term not in besides),
         phrases=tuple(match.strip() for match in re.findall(_QUOTED, text)),
+        literal=_literal(text, time, utc_offset),
         parts=_parts(text, language),
         speakers=frozenset(named or _by_role(text, actors)),
         time=time,
@@ -176,6 +181,15 @@ def analyse(
         place_terms=tuple(dict.fromkeys(tokens(there.words, language))),
     )
     return _alone(query, bare, now, utc_offset, placed=there.placed, filtered=filtered)
+
+
+def _literal(text: str, time: TimeQuery, utc_offset: timedelta | None) -> str:
+    if len(text) > _LONGEST_LITERAL:
+        return ""
+    days = [part.start for part in time.ranges if part.kind == "day"]
+    if time and len(days) != 1:
+        return ""
+    return literal_pattern(text, (days[0] + (utc_offset or timedelta())).date() if days else None)
 
 
 def _alone(
