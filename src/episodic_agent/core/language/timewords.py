@@ -103,7 +103,8 @@ _UNITS: Final = {
     "minute": "minute", "hour": "hour", "day": "day", "week": "week", "fortnight": "fortnight",
     "month": "month", "year": "year", "weekend": "weekend",
     "分钟": "minute", "小时": "hour", "个小时": "hour", "天": "day", "日": "day", "周": "week",
-    "个星期": "week", "星期": "week", "礼拜": "week", "个月": "month", "月": "month", "年": "year",
+    "个星期": "week", "星期": "week", "礼拜": "week", "个礼拜": "week",
+    "个月": "month", "月": "month", "年": "year",
 }  # fmt: skip
 _DAYS_OF: Final = {
     "minute": 1 / 1440, "hour": 1 / 24, "day": 1.0, "week": 7.0, "weekend": 7.0, "fortnight": 14.0,
@@ -608,11 +609,11 @@ _RULES: Final[tuple[tuple[str, _Reader], ...]] = (
           _read_day_name),
     (rf"\b(?P<name>{_any(_SPANS)})\b", _read_span_name),
     (rf"\b{_N}\s+{_U}\s+(?:ago|earlier|back)\b", _read_ago),
-    (rf"{_CN}(?P<unit>个?小时|分钟|天|周|个?星期|个月|年)(?:之?前|以前)", _read_ago),
+    (rf"{_CN}(?P<unit>个?小时|分钟|天|周|个?星期|个?礼拜|个月|年)(?:之?前|以前)", _read_ago),
     (rf"\b(?:vor|hace|il\ y\ a|ha)\s+(?P<n>\d+)\s+(?P<unit>{_FU})\b|"
           rf"\b(?P<n2>\d+)\s+(?P<unit2>{_FU})\s+(?:fa|atras|geleden|назад)\b", _read_foreign_ago),
     (rf"\b(?:the\ )?(?:last|past|previous)\s+{_N}\s+{_U}\b", _read_last_n),
-    (rf"(?:最近|过去|近){_CN}(?P<unit>个?小时|分钟|天|周|个?星期|个月|年)", _read_last_n),
+    (rf"(?:最近|过去|近){_CN}(?P<unit>个?小时|分钟|天|周|个?星期|个?礼拜|个月|年)", _read_last_n),
     (rf"\b(?P<which>last|past|previous|this|current|next|coming|following)\s+{_U}\b", _read_which),
     (r"(?P<which>上上个?|上个?|这个?|本|下下个?|下个?)(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天])",
      _read_weekday),

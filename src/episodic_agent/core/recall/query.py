@@ -159,7 +159,6 @@ def analyse(
     if there.places:  # their names are nobody's, and met by where something was, not by words
         bare, _ = _addressed(there.rest, (*actors, owner) if owner else actors)
         besides = besides.union(tokens(there.words, language))
-    names = proper_names(bare, language)
     query = Query(
         text=text,
         dense_text=dense,
@@ -171,7 +170,7 @@ def analyse(
         speakers=frozenset(named or _by_role(text, actors)),
         time=time,
         order=read_order(text),
-        names=tuple(names),
+        names=tuple(names := proper_names(bare, language)),
         written=tuple(names.values()),
         anonymous=not named and all(fold(actor) in _ROLES for actor in actors),
         by_asker=not named and re.search(ASKER, text.casefold()) is not None,
