@@ -73,3 +73,12 @@ def test_a_bare_week_is_that_week(memory: Memory) -> None:
     recall = mine(memory).search("先週", now=NOW)
     assert recall.observations
     assert {one.observation.text for one in recall.observations} <= LAST_WEEK
+
+
+def test_a_day_in_kanji_is_due_weeks_later(open_memory: OpenMemory) -> None:
+    memory = open_memory(embedder="none")
+    mine(memory).add("父さんの還暦が来月の十日やから、店を探す", timestamp=MONDAY - timedelta(days=15))
+    recall = mine(memory).search("来月の十日は何がある？", now=NOW)
+    assert [one.observation.text for one in recall.observations] == [
+        "父さんの還暦が来月の十日やから、店を探す"
+    ]

@@ -239,11 +239,12 @@ def near_terms(asked: DaysAsked) -> Mapping[str, float]:
     written += [term for one in dates for term in tokens(one)]  # 17.10 is the number 17.1 to an index
     written += [f"{number:02}" for number in numbers]
     named = (*weekdays().items(), *short_weekdays().items())
-    in_kanji = {form[-2:] for day in asked.days for form in japanese_numbers(day)}
+    kanji = [japanese_numbers(day) for day in asked.days]
+    written += [number[-2:] for _, number in kanji]
     weights = {
         **dict.fromkeys(_terms([*pairs(f"{DATA}.days"), *japanese_days(pairs(f"{DATA}.days"))]), CLOSE),
         **dict.fromkeys(_terms([name for name, number in named if number in weekday_numbers]), WEEKDAY),
-        **dict.fromkeys(_terms([*phrases(f"{DATA}.weekend"), *in_kanji]), WEEKDAY),
+        **dict.fromkeys(_terms([*phrases(f"{DATA}.weekend"), *(weekday for weekday, _ in kanji)]), WEEKDAY),
         **dict.fromkeys((*_distances(), *written), APART),
     }
     for n in range(-MOST_DAYS, REACH.days + 1):
