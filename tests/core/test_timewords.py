@@ -190,3 +190,21 @@ def test_any_jumble_of_time_words_is_read_without_an_error(text: str, now: datet
     query = parse_time(text, now, timedelta(hours=-11))
     assert all(part.start < part.end for part in query.ranges)
     assert len(date_terms(query)) <= 40 * max(len(query.ranges), 1)
+
+
+@pytest.mark.parametrize(
+    ("query", "start", "days"),
+    [
+        ("上礼拜干嘛了？", "2024-03-11", 7),
+        ("上礼拜五做了什么？", "2024-03-15", 1),
+        ("下下礼拜有什么事？", "2024-04-01", 7),
+        ("下个月有什么安排？", "2024-04-01", 30),
+        ("下个月10号有什么事？", "2024-04-10", 1),
+        ("上个月3号做了什么？", "2024-02-03", 1),
+        ("两个礼拜前", "2024-03-04", 7),
+    ],
+)
+def test_chinese_weeks_and_days_of_other_months_are_read(query: str, start: str, days: int) -> None:
+    (stretch,) = parse_time(query, datetime(2024, 3, 20, 12, tzinfo=UTC)).ranges
+    assert stretch.start.date().isoformat() == start
+    assert (stretch.end - stretch.start).days == days

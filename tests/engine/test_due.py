@@ -349,3 +349,18 @@ def test_a_hit_quotes_the_sentence_that_names_the_day_asked_about(
     assert comes in str(recall)
     assert comes in hit_item(recall.hits[0], question).text
     assert comes not in replace(proof, days=None).quoted(question)
+
+
+HOUSES = (
+    "搬完了，现在住宜山路388弄6号502",
+    "坐地铁6号线",
+    "这次考试我是6号考生",
+    "je suis au 6 rue de Rivoli",
+    "vivo en el 6 piso",
+)
+
+
+def test_the_number_of_a_house_or_a_line_is_no_day(open_memory: OpenMemory) -> None:
+    memory = with_talk(open_memory(embedder="none"), [(0, text) for text in (*HOUSES, "6号要交房租")])
+    for question in ("6号有什么安排？", "what's on the 6th?"):
+        assert found(memory, question, 10) == ["6号要交房租"]

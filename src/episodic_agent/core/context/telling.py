@@ -43,6 +43,7 @@ from episodic_agent.core.context.quoting import harmless, one_line, quoted, show
 from episodic_agent.core.context.relevance import RIVALS
 from episodic_agent.core.context.tokens import cut_to, estimate, tenths
 from episodic_agent.core.language import excerpt, tokens
+from episodic_agent.core.links.lexicon import cues
 from episodic_agent.schemas.contexts import Context, ContextItem, LineKind
 
 DROP: Final = 3.2  # log-odds below the best, at a budget of 800
@@ -224,6 +225,8 @@ def tell(
         )
 
     taken = _said_once(choose) if policy == RIVALS else choose(frozenset())
+    if policy == RIVALS:
+        taken = [line for line in taken if not _is_lone_assent(line, taken)]
     rows = _written(taken, frame, dated=policy == RIVALS)
     if continued is not None and all(quote.thread_id != continued.thread_id for quote in taken):
         going_on = None  # nothing of it is told
@@ -412,6 +415,19 @@ def _said_once(choose: Callable[[AbstractSet[str]], list[QuotedText]]) -> list[Q
     taken = again if len(_stand_below(repeated, again)) == len(repeated) else taken
     below = _stand_below(taken, taken)
     return [line for line in taken if line not in below]
+
+
+def _is_lone_assent(line: QuotedText, taken: Sequence[QuotedText]) -> bool:
+    """Tell whether a reply only assents ("Got it.") and what it answers stands elsewhere or nowhere."""
+    if not line.reply or line.block is not Block.BEFORE or line.kind is LineKind.SESSION:
+        return False
+    joined = any(
+        other.block is line.block
+        and (other.spot == line.answers or (other.thread_id, other.last_seq + 1) == line.spot)
+        for other in taken
+        if not other.reply
+    )
+    return not joined and cues(line.text).nothing
 
 
 def _stand_below(facts: Sequence[QuotedText], taken: Sequence[QuotedText]) -> list[QuotedText]:

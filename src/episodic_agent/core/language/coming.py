@@ -18,7 +18,7 @@ from episodic_agent.core.language.timewords import TimeRange, add_months, calend
 from episodic_agent.data import lines, pairs, phrase_set, phrases, text
 
 DATA: Final = "language/coming"
-HAN: Final = re.compile(r"[\u4e00-\u9fff]")
+HAN: Final = re.compile(r"[\u3041-\u30fa\u4e00-\u9fff]")  # with kana: what stands without spaces
 _TIMES: Final = "entities/times"
 _DAY: Final = timedelta(days=1)
 _WEEK: Final = timedelta(days=7)
@@ -467,6 +467,7 @@ _FROM: Final = rf"(?P<from>\d{{1,2}}){_ENDING}"
 _TO: Final = rf"(?:the\s+)?(?P<to>\d{{1,2}}){_ENDING}"
 _BEFORE: Final = r"(?:(?P<last>«last»)\s+|(?P<every>«every»)\s+|(?P<next>«next»)\s+|(?P<this>«this»)\s+)?"
 _BEHIND: Final = r"(?:\s+(?P<behind>«last_behind»)(?!\w)|\s+(?P<after>«next_behind»)(?!\w))?"
+NO_HOUSE: Final = r"(?!(?!«house_unlike»)(?:«house_behind»|\d{3,4}(?![\d点:])))"  # "6号502" is a flat
 _COUNTS: Final = r"(?!\s*«counted»(?!\w))"
 _NAMELESS: Final = r"«*nameless»|^\s*(?:morgen|manana)\s*[.,!]"
 _BESIDE: Final = r"\s*[,(]?\s*(?:«beside»\s+)?"
@@ -575,8 +576,8 @@ _LAST_RULES: Final[tuple[_Rule, ...]] = (
         _read_moved,
     ),
     (False, "figures", rf"(?<!\w)(?:el\s+)?dia\s+(?P<at>{_D})(?!\w)", _read_number),
-    (False, "figures", rf"(?<!\w){_D}(?:-?го(?!\w)(?:\s+числа)?|\s+числа)", _read_number),
-    (False, "figures", rf"(?<!\d){_D}[号日](?!\w*[楼线])", _read_number),
+    (False, "figures", rf"(?<!\w){_D}(?:-?го(?!\w)(?:\s+числа)?{_COUNTS}|\s+числа)", _read_number),
+    (False, "figures", rf"(?<!\d)(?<!«house_before»)(?<!«house_before»\s){_D}[号日]{NO_HOUSE}", _read_number),
     (
         False,
         "figures",

@@ -12,7 +12,8 @@ from datetime import UTC, date, datetime, timedelta
 from functools import cache, lru_cache, partial
 from typing import Final, TypeAlias
 
-from episodic_agent.core.language.coming import HAN, any_of, short_weekdays, weekdays
+from episodic_agent.core.language.coming import HAN, NO_HOUSE, any_of, short_weekdays, weekdays
+from episodic_agent.core.language.japanese import has_sign
 from episodic_agent.core.language.local_dates import with_local_dates
 from episodic_agent.core.language.stopwords import stop_words
 from episodic_agent.core.language.tenses import speaks_of_past
@@ -101,9 +102,9 @@ def _sums_up(folded: str) -> bool:
 
 @lru_cache(maxsize=512)
 def _looks_back(folded: str) -> bool:
-    if _compiled(r"«*ahead»").search(folded) or any(sign in folded for sign in phrases(f"{_DATA}.ahead_han")):
+    if _compiled(r"«*ahead»").search(folded) or has_sign(folded, f"{_DATA}.ahead_han", "ahead"):
         return False
-    if HAN.search(folded) and any(sign in folded for sign in phrases(f"{_DATA}.past_han")):
+    if HAN.search(folded) and has_sign(folded, f"{_DATA}.past_han", "past"):
         return True
     return _compiled(r"(?<!\w)«past»(?!\w)").search(folded) is not None or speaks_of_past(folded)
 
@@ -171,7 +172,16 @@ def _listed(name: str) -> Sequence[str]:
             return phrases("language/dayparts.around.before_part")
         case "counts" | "units":
             return list(pairs(f"language/coming.{name}"))
-        case "counted" | "every" | "next" | "next_behind" | "toward":
+        case (
+            "counted"
+            | "house_before"
+            | "house_behind"
+            | "house_unlike"
+            | "every"
+            | "next"
+            | "next_behind"
+            | "toward"
+        ):
             return phrases(f"language/coming.{name}")
     return list(pairs(f"{_DATA}.{name}"))
 
@@ -370,7 +380,8 @@ _BACK: Final[tuple[tuple[str, _Writer], ...]] = (
     ),
     (
         rf"(?<!\w)«before_number»\s+(?P<day>\d{{1,2}}){_ENDING}{_ALONE}|"
-        rf"(?<![\w.,/:-])(?P<other>\d{{1,2}})(?:st|nd|rd|th){_ALONE}|(?<![\d月-])(?P<han>\d{{1,2}})[日号]",
+        rf"(?<![\w.,/:-])(?P<other>\d{{1,2}})(?:st|nd|rd|th){_ALONE}|"
+        rf"(?<![\d月-])(?<!«house_before»)(?<!«house_before»\s)(?P<han>\d{{1,2}})[日号]{NO_HOUSE}",
         _write_number,
     ),
     (

@@ -20,6 +20,7 @@ from episodic_agent.core.language.coming import (
     words_of,
     words_pattern,
 )
+from episodic_agent.core.language.japanese import has_sign
 from episodic_agent.core.language.stopwords import stop_words
 from episodic_agent.data import phrases
 
@@ -55,9 +56,9 @@ def speaks_of_past(clause: str) -> bool:
     >>> speaks_of_past("we went to the zoo"), speaks_of_past("the plumber is booked")
     (True, False)
     """
-    if _patterns()["ahead"].search(clause) or any(sign in clause for sign in phrases(f"{DATA}.ahead_han")):
+    if _patterns()["ahead"].search(clause) or has_sign(clause, f"{DATA}.ahead_han", "ahead"):
         return False
-    if HAN.search(clause) and any(sign in clause for sign in phrases(f"{DATA}.past_han")):
+    if HAN.search(clause) and has_sign(clause, f"{DATA}.past_han", "past"):
         return True
     words = _WORD.findall(_patterns()["got"].sub(" ", clause))
     if "was" in words and not _german().isdisjoint(words):

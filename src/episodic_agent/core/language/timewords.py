@@ -1,8 +1,9 @@
 """Time in words: the date terms an observation is indexed under, and the time expressions of a query.
 
 Own regular expressions instead of a date library: a query is read in .1 to .2 ms, where `dateparser`'s
-search takes tens. English and Chinese are read fully; German, Spanish, French, Italian, Portuguese, Dutch and
-Russian by month, weekday and the commonest relative words. Everything is event time.
+search takes tens. English, Chinese and Japanese (`japanese.py`) are read fully; German, Spanish, French,
+Italian, Portuguese, Dutch and Russian by month, weekday and the commonest relative words. Everything is event
+time.
 """
 
 import re
@@ -15,6 +16,7 @@ from typing import Final, TypeAlias
 
 from episodic_agent.core.language import fold, tokens
 from episodic_agent.core.language.dayparts import DayPart, about, any_day, read_parts, without
+from episodic_agent.core.language.japanese import shared_times
 
 Unit: TypeAlias = str
 _Reader: TypeAlias = "Callable[[re.Match[str], datetime], TimeRange | None]"
@@ -101,7 +103,8 @@ _UNITS: Final = {
     "minute": "minute", "hour": "hour", "day": "day", "week": "week", "fortnight": "fortnight",
     "month": "month", "year": "year", "weekend": "weekend",
     "分钟": "minute", "小时": "hour", "个小时": "hour", "天": "day", "日": "day", "周": "week",
-    "个星期": "week", "星期": "week", "个月": "month", "月": "month", "年": "year",
+    "个星期": "week", "星期": "week", "礼拜": "week", "个礼拜": "week",
+    "个月": "month", "月": "month", "年": "year",
 }  # fmt: skip
 _DAYS_OF: Final = {
     "minute": 1 / 1440, "hour": 1 / 24, "day": 1.0, "week": 7.0, "weekend": 7.0, "fortnight": 14.0,
@@ -270,10 +273,10 @@ def _take(
 
 
 def normal(query: str) -> str:
-    """Fold case and accents, keeping signs and the distances between words."""
+    """Fold case and accents, keeping signs and spaces; Japanese times are put into shared characters."""
     if query.isascii():  # folds to lower case and nothing else
         return query.lower()
-    return re.sub(r"\w+", lambda match: fold(match.group()), query)
+    return shared_times(re.sub(r"\w+", lambda match: fold(match.group()), query))
 
 
 def _shift(stretch: TimeRange, by: timedelta) -> TimeRange:
@@ -478,6 +481,12 @@ def _read_which(match: re.Match[str], local: datetime) -> TimeRange | None:
     return _relative(local, unit, count)
 
 
+def _read_which_day(match: re.Match[str], local: datetime) -> TimeRange | None:
+    """Read `下个月10号`: the tenth of next month."""
+    month = _relative(local, "month", _WHICH[match["which"]]).start
+    return _unit_range(month.replace(day=int(match["day"])), "day")
+
+
 def _read_weekday(match: re.Match[str], local: datetime) -> TimeRange | None:
     """Read `last Friday`, `on Friday` (the latest one), `next Friday`, `上周五`."""
     which = match["which"]
@@ -519,6 +528,7 @@ def _read_week_of(match: re.Match[str], local: datetime) -> TimeRange | None:
 _WHICH: Final = {
     "last": -1, "past": -1, "previous": -1, "this": 0, "current": 0, "next": 1, "coming": 1, "following": 1,
     "上": -1, "上个": -1, "上上": -2, "上上个": -2, "这": 0, "这个": 0, "本": 0, "下": 1, "下个": 1,
+    "下下": 2, "下下个": 2,
 }  # fmt: skip
 _DAY_NAMES: Final = {
     "day before yesterday": -2, "day after tomorrow": 2, "yesterday": -1, "today": 0, "tomorrow": 1,
@@ -527,7 +537,7 @@ _DAY_NAMES: Final = {
     "hier": -1, "aujourd'hui": 0, "ieri": -1, "oggi": 0, "ontem": -1, "hoje": 0, "gisteren": -1, "vandaag": 0,
     "позавчера": -2, "вчера": -1, "сегодня": 0,
 }  # fmt: skip
-_YEAR_NAMES: Final = {"去年": -1, "前年": -2, "今年": 0, "明年": 1}
+_YEAR_NAMES: Final = {"去年": -1, "前年": -2, "今年": 0, "明年": 1, "后年": 2}
 _SPANS: Final = {  # unit and count of the commonest relative words of the other languages
     "letzte woche": "week", "letzten monat": "month", "letztes jahr": "year", "la semana pasada": "week",
     "el mes pasado": "month", "el ano pasado": "year", "la semaine derniere": "week",
@@ -582,7 +592,7 @@ def calendar_rules() -> tuple[_Rule, ...]:
 
 
 _RULES: Final[tuple[tuple[str, _Reader], ...]] = (
-    (r"(?P<name>去年|前年|今年|明年)(?:(?P<month>\d{1,2})月份?(?:(?P<day>\d{1,2})[日号])?)?"
+    (r"(?P<name>去年|前年|今年|明年|后年)(?:(?P<month>\d{1,2})月份?(?:(?P<day>\d{1,2})[日号])?)?"
           r"年?(?P<part>[初中底末])?", _read_year_name),
     (r"(?<!\d)(?P<year>\d{4})[-/](?P<month>\d{1,2})[-/](?P<day>\d{1,2})(?!\d)", _read_date),
     (r"(?<!\d)(?P<year>\d{4})[-/](?P<month>\d{2})(?![-/\d])", _read_date),
@@ -601,15 +611,16 @@ _RULES: Final[tuple[tuple[str, _Reader], ...]] = (
           _read_day_name),
     (rf"\b(?P<name>{_any(_SPANS)})\b", _read_span_name),
     (rf"\b{_N}\s+{_U}\s+(?:ago|earlier|back)\b", _read_ago),
-    (rf"{_CN}(?P<unit>个?小时|分钟|天|周|个?星期|个月|年)(?:之?前|以前)", _read_ago),
+    (rf"{_CN}(?P<unit>个?小时|分钟|天|周|个?星期|个?礼拜|个月|年)(?:之?前|以前)", _read_ago),
     (rf"\b(?:vor|hace|il\ y\ a|ha)\s+(?P<n>\d+)\s+(?P<unit>{_FU})\b|"
           rf"\b(?P<n2>\d+)\s+(?P<unit2>{_FU})\s+(?:fa|atras|geleden|назад)\b", _read_foreign_ago),
     (rf"\b(?:the\ )?(?:last|past|previous)\s+{_N}\s+{_U}\b", _read_last_n),
-    (rf"(?:最近|过去|近){_CN}(?P<unit>个?小时|分钟|天|周|个?星期|个月|年)", _read_last_n),
+    (rf"(?:最近|过去|近){_CN}(?P<unit>个?小时|分钟|天|周|个?星期|个?礼拜|个月|年)", _read_last_n),
     (rf"\b(?P<which>last|past|previous|this|current|next|coming|following)\s+{_U}\b", _read_which),
-    (r"(?P<which>上上个?|上个?|这个?|本|下个?)(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天])",
+    (r"(?P<which>上上个?|上个?|这个?|本|下下个?|下个?)(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天])",
      _read_weekday),
-    (r"(?P<which>上上个?|上个?|这个?|本|下个?)(?P<unit>周|星期|月)", _read_which),
+    (r"(?P<which>上上个?|上个?|这个?|本|下下个?|下个?)月的?(?P<day>\d{1,2})[日号]", _read_which_day),
+    (r"(?P<which>上上个?|上个?|这个?|本|下下个?|下个?)(?P<unit>周|星期|礼拜|月)", _read_which),
     (rf"\b(?P<which>last|past|this|next|on)\s+{_W}\b(?!\s+(?:morning|afternoon|evening|night)s\b)",
           _read_weekday),
     (rf"\b(?:(?P<which>last|this|in|in\ the|during\ the|during)\s+)(?P<season>{_any(_SEASONS)})\b"

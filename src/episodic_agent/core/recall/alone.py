@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from episodic_agent.core.language import fold, script
 from episodic_agent.core.language.coming import words_pattern
 from episodic_agent.core.language.dayparts import without
+from episodic_agent.core.language.japanese import has_sign, shared_times
 from episodic_agent.core.language.pastdays import asked_time, speaks_of_days_over, sums_up
 from episodic_agent.core.language.phrases import unspaced_pattern
 from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
@@ -43,7 +44,7 @@ def asks_nothing_else(rest: str, now: datetime, utc_offset: timedelta | None = N
     >>> asks_nothing_else("Where did I put the cup in the       ?", now)
     False
     """
-    pieces = list(_pieces(rest))
+    pieces = list(_pieces(rest := shared_times(rest)))
     return any(_holds_only(rest, pieces, known, now, utc_offset) for known in _fillers().values())
 
 
@@ -60,7 +61,7 @@ def asks_what_was_said(question: str, now: datetime, utc_offset: timedelta | Non
     >>> asks_what_was_said("What did I say about the rent yesterday?", now)
     False
     """
-    pieces = list(_pieces(question))
+    pieces = list(_pieces(question := shared_times(question)))
     return any(
         any(piece.folded in speech for piece in pieces)
         and not _looks_ahead({piece.folded for piece in pieces}, language)
@@ -82,7 +83,7 @@ def asks_what_happened(question: str, now: datetime, utc_offset: timedelta | Non
     >>> asks_what_happened("What happened with the invoice since Friday?", now)
     False
     """
-    pieces = list(_pieces(question))
+    pieces = list(_pieces(question := shared_times(question)))
     present = {piece.folded for piece in pieces}
     if _asks_how(question, present) and any(
         _holds_only(question, pieces, faring, now, utc_offset) for faring in _faring()
@@ -106,9 +107,8 @@ def _asks_how(question: str, present: Set[str]) -> bool:
 
 
 def _asks_for_details(question: str, present: Set[str]) -> bool:
-    return not present.isdisjoint(listed_words("language/coming.details")) or any(
-        sign in question for sign in phrases("language/coming.details_han")
-    )
+    words = listed_words("language/coming.details")
+    return not present.isdisjoint(words) or has_sign(question, "language/coming.details_han", "details")
 
 
 def asks_what_became(question: str) -> bool:
@@ -146,7 +146,7 @@ def asks_who_came(question: str, now: datetime, utc_offset: timedelta | None = N
     >>> asks_who_came("Who came yesterday?", now), asks_who_came("What happened?", now)
     (True, False)
     """
-    pieces = list(_pieces(question))
+    pieces = list(_pieces(question := shared_times(question)))
     return any(
         any(piece.folded in coming for piece in pieces)
         and _holds_only(question, pieces, _fillers()[language] | coming, now, utc_offset)
@@ -287,7 +287,8 @@ def _is_time(question: str, piece: _Piece, now: datetime, utc_offset: timedelta 
     """
     meant = asked_time(question, now, utc_offset)
     other = asked_time(without(question, [(piece.start, piece.end)]), now, utc_offset)
-    return other != meant or (bool(meant) and (piece.folded.isdecimal() or piece.folded in _months()))
+    beside = piece.folded.isdecimal() or piece.folded in text("recall/alone.beside_times_han")
+    return other != meant or (bool(meant) and (beside or piece.folded in _months()))
 
 
 @cache

@@ -25,8 +25,8 @@ class Candidates:
     seq + 1 in the same thread, 0 (or NaN) where there is none, `gap_*` the seconds between, 0 where times
     are unknown. `at` is event time in seconds since 1970, NaN where assumed; `moment` is the same with
     assumed times kept, for order only. `episode` is an index into `EpisodeArrays`, -1 for none. `phrase` is
-    the
-    share of the query's quoted phrases the text holds; `parts` has one row of BM25 scores for each of
+    the share of the query's quoted phrases the text holds, or 1 where a query that is words to look for
+    stands there; `parts` has one row of BM25 scores for each of
     `Query.parts`; `octets` is the text's length in UTF-8; `held` is the share of the question's words,
     weighed by rarity, that the text holds; `place` is 1 for what was observed at a place the query names;
     `where` 1 for what may tell where something is, read where that is asked for.

@@ -40,6 +40,8 @@ _ASKED_FOR: Final = 1.5
 
 _FEW: Final = 20  # texts in which a name that is missing says half as much as in very many
 
+_NOWHERE: Final = 3.25  # as a name that nothing holds
+
 # Bias and weight of the logarithm of the rank: of an answered question's hits, .55 at rank 1, .2 at 5.
 _HIT: Final = (0.22, -0.98)
 _WELL_KNOWN: Final = 0.9  # of the vector leg's full share
@@ -55,6 +57,7 @@ class Signs:
     [0, 1], that it names something that nothing here holds (`surprise_at_strangers`), 0 where it does not.
     `bigrams`: its script is cut into bigrams. `documents`: how many texts it was asked of, None where their
     number says nothing. `narrow`: a filter of the caller's left so few that there was hardly a choice.
+    `literal`: words to look for stand in a text as they are, None for a question.
     """
 
     held: float
@@ -65,6 +68,7 @@ class Signs:
     bigrams: bool = False
     documents: int | None = None
     narrow: bool = False
+    literal: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +119,12 @@ def support(signs: Signs) -> float:
     >>> round(support(Signs(0.9)), 2), round(support(Signs(0.9, unknown=1.0)), 2)
     (0.92, 0.31)
     """
-    return _logistic(_evidence(signs) + (_ASKED_FOR if signs.narrow else 0.0))
+    evidence = _evidence(signs) + (_ASKED_FOR if signs.narrow else 0.0)
+    if signs.literal:  # what an embedder makes of a word is no reason to pass over the word
+        evidence = max(evidence, _evidence(Signs(held=1.0)))
+    elif signs.literal is False and signs.bigrams:  # of 宜川路, 宜 and 路 stand in 宜山路
+        evidence -= _NOWHERE * surprise_at_strangers(signs.documents or 0)
+    return _logistic(evidence)
 
 
 def by_size(held: float, documents: int) -> dict[str, float]:
@@ -168,7 +177,7 @@ def assess(
         return Confidence(0.0, np.zeros(len(candidates)))
     signs = _read(query, candidates, ceiling, unknown=unknown, known=known, share=share)
     signs = replace(signs, documents=documents, narrow=filtered and len(candidates) < NARROW)
-    if signs.cosine is None and not max(signs.coverage, signs.held) > 0:
+    if signs.cosine is None and not (signs.literal or max(signs.coverage, signs.held) > 0):
         return Confidence(0.0, np.zeros(len(candidates)))
     answerable = support(signs)
     ranks = np.empty(len(candidates))
@@ -201,8 +210,10 @@ def _read(
         coverage=coverage,
         unknown=unknown,
         bigrams=query.script in BIGRAM_SCRIPTS,
+        literal=bool(candidates.phrase.any()) if query.literal and not query.phrases else None,
     )
-    known = known and bool(np.isfinite(candidates.cosine).any())
+    # All are 0 where the embedder knows no piece of the question: that tells nothing either.
+    known = known and bool(np.nan_to_num(candidates.cosine).any())
     # "What did we do yesterday?" has no content: any cosine of it is chance.
     known = known and (bool(query.content) or not query.time)
     # Where strangers are as near as elsewhere answers, the curve of cosines does not hold.

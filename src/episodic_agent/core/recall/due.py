@@ -26,6 +26,8 @@ from episodic_agent.core.language.coming import (
     words_pattern,
 )
 from episodic_agent.core.language.dayparts import without
+from episodic_agent.core.language.japanese import has_sign, japanese_days, japanese_numbers
+from episodic_agent.core.language.phrases import unspaced_pattern
 from episodic_agent.core.language.recurring import recurring_days
 from episodic_agent.core.language.stopwords import stop_words
 from episodic_agent.core.language.tenses import is_left, is_over, speaks_of_past
@@ -114,13 +116,13 @@ def _is_asked(folded: str, day: ComingDays, *, alone: bool) -> bool:
 
 
 def _asks_in_han(sentence: str) -> bool:
-    return any(sign in sentence for sign in phrases(f"{DATA}.asking_han"))
+    return has_sign(sentence, f"{DATA}.asking_han", "asking")
 
 
 def _asks_for_details(rest: str) -> bool:
     """Tell whether a question that has no matter of its own asks for that of the talk it stands in."""
-    signs = phrases(f"{DATA}.details_han")
-    return not words_of("details").isdisjoint(_WORD.findall(rest)) or any(sign in rest for sign in signs)
+    words = _WORD.findall(rest)
+    return not words_of("details").isdisjoint(words) or has_sign(rest, f"{DATA}.details_han", "details")
 
 
 @cache
@@ -136,7 +138,7 @@ def _greeting() -> re.Pattern[str]:
 
 def _asks_nothing_else(rest: str) -> bool:
     """Tell whether a question without its days holds nothing but what such questions are made of."""
-    words = [match.group() for match in _WORD.finditer(rest)]
+    words = _WORD.findall(unspaced_pattern("language/japanese.asked").sub(" ", rest))
     spaced = [word for word in words if not HAN.search(word)]
     signs = [sign for word in words if HAN.search(word) for sign in word]
     if any(sign not in text(f"{DATA}.alone.han") for sign in signs):
@@ -250,10 +252,12 @@ def near_terms(asked: DaysAsked) -> Mapping[str, float]:
     written += [term for one in dates for term in tokens(one)]  # 17.10 is the number 17.1 to an index
     written += [f"{number:02}" for number in numbers]
     named = (*weekdays().items(), *short_weekdays().items())
+    kanji = [japanese_numbers(day) for day in asked.days]
+    written += [number[-2:] for _, number in kanji]
     weights = {
-        **dict.fromkeys(_terms(pairs(f"{DATA}.days")), CLOSE),
+        **dict.fromkeys(_terms([*pairs(f"{DATA}.days"), *japanese_days(pairs(f"{DATA}.days"))]), CLOSE),
         **dict.fromkeys(_terms([name for name, number in named if number in weekday_numbers]), WEEKDAY),
-        **dict.fromkeys(_terms(phrases(f"{DATA}.weekend")), WEEKDAY),
+        **dict.fromkeys(_terms([*phrases(f"{DATA}.weekend"), *(weekday for weekday, _ in kanji)]), WEEKDAY),
         **dict.fromkeys((*_distances(), *written), APART),
     }
     for n in range(-MOST_DAYS, REACH.days + 1):

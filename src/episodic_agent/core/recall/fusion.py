@@ -73,8 +73,9 @@ def fuse(
         legs["time"] = weights.time * time_match(query.time, candidates.at)
     if query.places and len(candidates.place):
         legs["place"] = weights.place * candidates.place
-    if query.phrases and len(candidates.phrase):
-        legs["phrase"] = weights.phrase * candidates.phrase
+    if candidates.phrase.any():
+        name, weight = ("phrase", weights.phrase) if query.phrases else ("literal", weights.literal)
+        legs[name] = weight * candidates.phrase
     if len(query.parts) > 1 and candidates.parts.ndim == 2:
         legs["part"] = weights.part * np.max([_scaled(row) for row in candidates.parts], axis=0)
     if len(candidates.episode) and len(episodes):
@@ -245,6 +246,7 @@ def _total(legs: Mapping[str, FloatArray], weights: FusionWeights) -> float:
         "time": weights.time,
         "place": weights.place,
         "phrase": weights.phrase,
+        "literal": weights.literal,
         "part": weights.part,
         "order": weights.order,
         "length": weights.length,

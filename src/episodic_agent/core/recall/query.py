@@ -27,6 +27,7 @@ from episodic_agent.core.recall.alone import (
     looks_back,
 )
 from episodic_agent.core.recall.due import DaysAsked, days_asked
+from episodic_agent.core.recall.literal import literal_pattern
 from episodic_agent.core.recall.order import Order, order_of, read_order, without_order
 from episodic_agent.core.recall.places import Named, read_places
 
@@ -72,6 +73,7 @@ _ABOUT_TIME: Final = frozenset(
         "late", "mid", "begin", "start", "end", "happen", "event", "thing",
     }
 )  # fmt: skip
+_LONGEST_LITERAL: Final = 60  # characters of a query that is words to look for
 _QUESTIONS: Final = r"(?<=[?？])\s*|(?<=[。！!.])\s*|另外[，,]?|对了[，,]"
 
 
@@ -91,7 +93,8 @@ class Query:
     but what happened in them, or is new since; `reviews`, for what became of a matter in them, of which one
     is longer than a day. Of a question behind a filter `everything` says that it asks for whatever is left
     there, `who_came` for nothing but who came.
-    `ahead` are days to come that it asks about (`looking_ahead`).
+    `ahead` are days to come that it asks about (`looking_ahead`). `literal` matches the texts that hold a
+    query as it stands, where it is words to look for.
     """
 
     text: str
@@ -99,6 +102,7 @@ class Query:
     terms: tuple[str, ...]
     content: tuple[str, ...] = ()
     phrases: tuple[str, ...] = ()
+    literal: str = ""
     parts: tuple[tuple[str, ...], ...] = ()
     speakers: frozenset[str] = frozenset()
     time: TimeQuery = field(default_factory=TimeQuery)
@@ -159,18 +163,18 @@ def analyse(
     if there.places:  # their names are nobody's, and met by where something was, not by words
         bare, _ = _addressed(there.rest, (*actors, owner) if owner else actors)
         besides = besides.union(tokens(there.words, language))
-    names = proper_names(bare, language)
     query = Query(
         text=text,
         dense_text=dense,
         terms=tuple(dict.fromkeys((*asked_for, *date_terms(time)))),
         content=tuple(term for term in asked_for if term not in besides),
         phrases=tuple(match.strip() for match in re.findall(_QUOTED, text)),
+        literal=_literal(text, time, utc_offset),
         parts=_parts(text, language),
         speakers=frozenset(named or _by_role(text, actors)),
         time=time,
         order=read_order(text),
-        names=tuple(names),
+        names=tuple(names := proper_names(bare, language)),
         written=tuple(names.values()),
         anonymous=not named and all(fold(actor) in _ROLES for actor in actors),
         by_asker=not named and re.search(ASKER, text.casefold()) is not None,
@@ -180,6 +184,15 @@ def analyse(
         place_terms=tuple(dict.fromkeys(tokens(there.words, language))),
     )
     return _alone(query, bare, now, utc_offset, placed=there.placed, filtered=filtered)
+
+
+def _literal(text: str, time: TimeQuery, utc_offset: timedelta | None) -> str:
+    if len(text) > _LONGEST_LITERAL:
+        return ""
+    days = [part.start for part in time.ranges if part.kind == "day"]
+    if time and len(days) != 1:
+        return ""
+    return literal_pattern(text, (days[0] + (utc_offset or timedelta())).date() if days else None)
 
 
 def _alone(

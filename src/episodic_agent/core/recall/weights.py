@@ -21,10 +21,11 @@ class FusionWeights:
     of several questions asked at once), `order` (the last time, the first time), `length` (a text that can
     hold an answer), `summary` and `second` (shared with the first hits) are added at a full match; `states`
     (somebody states what lasts) by its likelihood, in proportion to the whole; `due` (said of days to come
-    that are asked about) as a share of the best. For episodes: `more` for further observations (halved for
-    each), `own` for the episode's own text and vector, `thread` for the thread's other episodes, `floor` of
-    the strength prior. `occasions`: where the last or first time is asked for, an episode is as good as its
-    best observation, and how long a text is says nothing of whether it is meant.
+    that are asked about) as a share of the best; `literal` (words to look for stand there) outweighs the
+    rest. For episodes: `more` for further observations (halved for each), `own` for the episode's own
+    text and vector, `thread` for the thread's other episodes, `floor` of the strength prior. `occasions`:
+    where the last or first time is asked for, an episode is as good as its best observation, and how long
+    a text is says nothing of whether it is meant.
     """
 
     dense: float = 0.5
@@ -38,6 +39,7 @@ class FusionWeights:
     time: float = 0.2
     place: float = 0.2
     phrase: float = 0.3
+    literal: float = 1.0
     part: float = 0.5
     order: float = 1.0
     length: float = 0.15

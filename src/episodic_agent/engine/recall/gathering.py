@@ -1,5 +1,6 @@
 """Gather what may answer a query, in one read transaction: candidates from four legs and their episodes."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +28,7 @@ from episodic_agent.core.recall import (
 )
 from episodic_agent.core.recall.bm25 import K1, B
 from episodic_agent.core.recall.candidates import NEAR, PER_LEG
+from episodic_agent.core.recall.literal import spoken
 from episodic_agent.core.recall.order import STRONG, Order, tells_where
 from episodic_agent.core.recall.query import Name
 from episodic_agent.core.recall.second import FIRST_HITS, READ, shared_terms
@@ -367,11 +369,14 @@ class Gatherer:
         return np.array([float(tells_where(stored[ref].text)) for ref in refs.tolist()])
 
     def _phrase_shares(self, refs: Refs) -> Floats:
-        """Return the share of the quoted phrases each text holds; only for them are all the texts read."""
+        """Return the share of the quoted phrases, or of words to look for; only then are texts read."""
         phrases = [p.casefold() for p in self._query.phrases]
-        if not phrases:
+        if not (phrases or self._query.literal):
             return np.zeros(0)
         stored = self._tx.observations.get(refs.tolist())
+        if not phrases:
+            literal = re.compile(self._query.literal)
+            return np.array([float(bool(literal.search(spoken(stored[ref].text)))) for ref in refs.tolist()])
         texts = [stored[ref].text.casefold() for ref in refs.tolist()]
         return np.array([sum(p in text for p in phrases) / len(phrases) for text in texts])
 
