@@ -12,7 +12,7 @@ from episodic_agent.engine.filters import Filter, Narrowed, Where, filter_of, me
 from episodic_agent.engine.jobs.kinds import REVIEW
 from episodic_agent.engine.later import Later
 from episodic_agent.engine.recall.elsewhere import Elsewhere
-from episodic_agent.engine.recall.walls import check_episode, check_place, thread_within, within
+from episodic_agent.engine.recall.walls import check_episode, check_place, thread_within, walled_off, within
 from episodic_agent.engine.recently_shown import shown_by
 from episodic_agent.engine.results import EpisodeCard, FullEpisode, Hit
 from episodic_agent.engine.scoped import RoomOf, Scoped, Walls, walls_of
@@ -65,7 +65,8 @@ class EpisodeRoom(RoomOf):
         )
         now, own = self._deps.clock(), project_called(filter_.project)
         walls = walls_of(self._at.walls, filter_.only)
-        with self._at.read() as tx:
+        with self._at.read() as unwalled:
+            tx = unwalled if walls == self._at.walls else walled_off(unwalled, walls)
             thread_id = thread_within(tx, self._at.walls, filter_.thread, walled=bool(walls))
             others = _elsewhere(tx, own, thread_id, walls)
             if others.only is not None and place is not None:

@@ -56,7 +56,7 @@ from episodic_agent.engine.recall.times import (
     zone_of_writer,
     zone_then,
 )
-from episodic_agent.engine.recall.walls import check_place, thread_asked_for, threads_called
+from episodic_agent.engine.recall.walls import check_place, reading, thread_asked_for, threads_called
 from episodic_agent.engine.results import (
     DetailedRecall,
     EpisodeCard,
@@ -204,6 +204,7 @@ class Recaller:
         asker = None if options.asking is None else thread_asked_for(tx, options.asking, walled=walled)
         named = threads_called(tx, options.only) if walled else None
         only = None if named is None else named.ids
+        tx = tx if named is None else reading(tx, options.only, named.outside)
         if only is not None and options.place is not None:
             check_place(tx, options.place, only)
         clock = self._deps.clock()
