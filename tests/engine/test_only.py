@@ -492,3 +492,15 @@ def test_a_thread_of_which_two_walls_leave_nothing_is_not_known(shop: UserMemory
     assert (both.threads.list(), both.episodes.list()) == ([], [])
     assert both.search("the oven").notes
     assert not both.search("the oven").hits
+
+
+def test_a_channel_as_a_filter_leaves_the_messages_that_came_by_it(shop: UserMemory, clock: Clock) -> None:
+    question = "what of the store room, and who owes us money?"
+    shop.add("lunch?", role="Nadia", thread="day", channel="Voice", timestamp=clock.now + timedelta(hours=9))
+    for _ in range(2):  # before and after it is closed
+        hits = shop.search(question, channel="slack", limit=20, detail="high").hits
+        assert {one.observation.channel for hit in hits for one in hit.evidence} == {"slack"}
+        by_slack, by_voice = (shop.episodes.list(channel=one) for one in ("SLACK", "voice"))
+        assert (len(by_slack), len(by_voice)) == (1, 2)
+        assert shop.episodes.list(channel="fax") == []
+        shop.flush()

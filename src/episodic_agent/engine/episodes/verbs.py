@@ -52,7 +52,7 @@ class EpisodeRoom(RoomOf):
     ) -> Sequence[EpisodeCard]:
         """Return episodes in chronological order, open frames included; the last `limit` of them.
 
-        A filter leaves those of a `thread`, of threads that a `channel` leads to, that begin from `since` and
+        A filter leaves those of a `thread`, that hold a message of a `channel`, that begin from `since` and
         before `until`, reach into a `place`, or are about something (`where`): open frames are about nothing
         yet. A `project` leaves out those of other folders, `only` those of other threads and channels than
         these. Raises InvalidInput for what is no filter.
@@ -80,8 +80,7 @@ class EpisodeRoom(RoomOf):
                 return listing.chronological(tx, now, thread_id=thread_id, limit=most)
 
             if filter_.channel is not None:
-                of_channel = filtering.threads_of_channel(tx, filter_.channel)
-                listed = [card for card in cards(None) if card.thread_id in of_channel]
+                listed = filtering.cards_of_channel(tx, cards(None), filter_.channel)
                 listed = Elsewhere(only=others.only).but_theirs(tx, listed)
                 return listed if limit is None else listed[max(0, len(listed) - limit) :]
             return _but_theirs(tx, others, cards, limit, newest_last=True)
