@@ -50,7 +50,7 @@ from episodic_agent.engine.recall.elsewhere import NO_OTHERS, Elsewhere
 from episodic_agent.engine.recall.filtering import refs_of_threads
 from episodic_agent.engine.recall.gathering import REACH, SearchBounds, outermost, within
 from episodic_agent.engine.recall.happening import happened_refs
-from episodic_agent.engine.recall.talks import named_talk
+from episodic_agent.engine.recall.talks import asked_alone, named_talk
 from episodic_agent.engine.recall.times import (
     in_its_time,
     nothing_due,
@@ -160,6 +160,7 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
     query = in_its_time(read, now.at, last, writer)
     if last is not None and (then := zone_then(tx, query, now.at, last)) is not None:
         query = in_its_time(read, now.at.astimezone(timezone(then)), last, then)
+    query = (None if talk is None else asked_alone(query, talk, now.at)) or query
     if query.ahead is not None:
         close = due_shares(tx, query.ahead, now.at, visibility)
         refs = _of_before(tx, np.array([*close], np.int64), now)

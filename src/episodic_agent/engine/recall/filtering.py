@@ -127,6 +127,13 @@ def _named(channel: str) -> str:
     return channel_name(clean_name(channel) or "")
 
 
+def channels_known(tx: Transaction) -> frozenset[str]:
+    """Return the names of the channels that something came by."""
+    names: set[str] = set()
+    tx.threads.by_numbers(came_by=lambda channels: names.update(map(channel_name, channels)) is not None)
+    return frozenset(names)
+
+
 def refs_of_channels(tx: Transaction, names: Collection[str]) -> Refs:
     """Return the refs of all that came by some channels itself, whatever else its threads hold."""
     here = tx.threads.by_numbers(came_by=lambda some: not {*map(channel_name, some)}.isdisjoint(names))
@@ -188,7 +195,9 @@ def refs_that_count(
     None: all do.
     """
     every = [None if conditions.empty else refs_about(tx, conditions, visibility)]
-    every.append(refs_of_projects(tx, projects) if channel is None else refs_of_channels(tx, [_named(channel)]))
+    every.append(
+        refs_of_projects(tx, projects) if channel is None else refs_of_channels(tx, [_named(channel)])
+    )
     every.append(None if only is None else refs_of_threads(tx, only))
     bounds = [refs for refs in every if refs is not None]
     return reduce(np.intersect1d, bounds) if bounds else None

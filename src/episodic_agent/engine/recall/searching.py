@@ -44,7 +44,7 @@ from episodic_agent.engine.recall.former import BetweenEmbedders, FormerQuery
 from episodic_agent.engine.recall.gathering import DAY, Floats, Gathered, Gatherer, SearchBounds, within
 from episodic_agent.engine.recall.happening import happened_refs
 from episodic_agent.engine.recall.proving import PROOFS, concluded, evidence_of, proofs_of
-from episodic_agent.engine.recall.talks import named_talk
+from episodic_agent.engine.recall.talks import asked_alone, known_names, named_talk
 from episodic_agent.engine.recall.times import (
     in_its_time,
     nothing_due,
@@ -566,16 +566,19 @@ def _with_due(tx: Transaction, asked: _SearchRequest, visibility: Visibility) ->
 def _with_talk(tx: Transaction, asked: _SearchRequest) -> _SearchRequest:
     """Return a request with the thread or channel it names: that alone where only a time stands beside it."""
     options, query = asked.options, asked.query
-    filtered = any(one is not None for one in (options.thread, options.channel, options.place))
-    if filtered or asked.policy in {PLACE, SEED_003} or not FUSING[asked.policy].measured:
+    if asked.policy in {PLACE, SEED_003} or not FUSING[asked.policy].measured:
+        return asked
+    query = known_names(tx, query)
+    asked = replace(asked, query=query)
+    if options.thread is not None or options.place is not None:
         return asked
     talk = named_talk(tx, query.text, asked.now, query.time.utc_offset)
-    if talk is None or not talk.alone or not query.time.ranges or query.ahead is not None:
+    alone = None if talk is None else asked_alone(query, talk, asked.now)
+    if talk is None or alone is None:
         return asked if talk is None else replace(asked, talk=talk.refs)
     about = asked.filter_.about
     there = talk.refs if about is None else np.intersect1d(talk.refs, about)
-    query = replace(query, said_alone=False, happened_alone=True)
-    within_it = replace(asked, query=query, filter_=replace(asked.filter_, about=there))
+    within_it = replace(asked, query=alone, filter_=replace(asked.filter_, about=there))
     return replace(within_it, talk=talk.refs, everywhere=about)
 
 
