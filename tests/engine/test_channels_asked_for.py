@@ -63,3 +63,15 @@ def test_a_channel_is_known_by_its_name_though_nobody_says_it(shops: UserMemory)
         assert not recall.hits
         assert [note for note in recall.notes if f"'{name}' is never mentioned" in note] == [] or not is_known
         assert is_known or f"'{name}' is never mentioned here" in recall.notes[-1]
+
+
+def test_what_somebody_said_on_a_day_is_what_they_said_themselves(shops: UserMemory, clock: Clock) -> None:
+    recall = shops.search("What did Tomasz say on Tuesday?")
+    assert texts(recall) == ["oven two is fifteen degrees off"]
+    assert recall.confidence >= 0.9
+    context = shops.context("What did Tomasz say on Tuesday?", thread="new", at=clock.now).text
+    assert [text for *_, text in TALK if text in context] == ["oven two is fifteen degrees off"]
+    everybody = texts(shops.search("what was said on Tuesday?", limit=9))
+    assert {"oven two is fifteen degrees off", "I think the lease is too dear"} <= {*everybody}
+    silent = shops.search("What did Priya say on Tuesday?")  # she did on Monday
+    assert all(hit.confidence < 0.9 for hit in (*silent.hits, *silent.candidates))

@@ -10,7 +10,9 @@ from episodic_agent.core.recall.alone import only_asks
 from episodic_agent.core.threads import opens_turn
 from episodic_agent.engine.recall.facts import DIGITS
 from episodic_agent.engine.recall.gathering import Gathered, Gatherer
-from episodic_agent.engine.results import Evidence
+from episodic_agent.engine.results import Evidence, Hit
+from episodic_agent.engine.visibility.hidden import Visibility
+from episodic_agent.protocols import Transaction, ref_of
 from episodic_agent.schemas import Kind, Observation
 
 PROOFS: Final = 5  # observations shown with a hit
@@ -115,3 +117,13 @@ def _with_ends(
             room -= len(groups[place])
             fitting.add(place)
     return [one for place in sorted(fitting) for one in groups[place]]
+
+
+def why_hidden(tx: Transaction, visibility: Visibility, hit: Hit) -> str:
+    """Return why a hit is left out: its episode is hidden, or what proves it."""
+    closed = tx.episodes.get(hit.episode_id)
+    if closed is not None and (why := visibility.why_episode(closed)):
+        return why
+    number = tx.threads.number(hit.thread_id)
+    hidden = visibility.why([ref_of(number, one.observation.seq) for one in hit.evidence])
+    return next(iter(hidden.values()), "")

@@ -43,8 +43,8 @@ from episodic_agent.engine.recall.filtering import no_channel, refs_that_count
 from episodic_agent.engine.recall.former import BetweenEmbedders, FormerQuery
 from episodic_agent.engine.recall.gathering import DAY, Floats, Gathered, Gatherer, SearchBounds, within
 from episodic_agent.engine.recall.happening import happened_refs
-from episodic_agent.engine.recall.proving import PROOFS, concluded, evidence_of, proofs_of
-from episodic_agent.engine.recall.talks import asked_alone, known_names, named_talk
+from episodic_agent.engine.recall.proving import PROOFS, concluded, evidence_of, proofs_of, why_hidden
+from episodic_agent.engine.recall.talks import asked_alone, known_names, named_talk, refs_of_people
 from episodic_agent.engine.recall.times import (
     in_its_time,
     nothing_due,
@@ -70,7 +70,7 @@ from episodic_agent.engine.results import (
 from episodic_agent.engine.scoped import Walls, check_known
 from episodic_agent.engine.visibility.hidden import FADED, Visibility
 from episodic_agent.errors import InvalidInput, ProviderError
-from episodic_agent.protocols import EPISODES, Refs, Transaction, query_vector, ref_of
+from episodic_agent.protocols import EPISODES, Refs, Transaction, query_vector
 from episodic_agent.schemas import Episode, Scope, Vector
 
 PLACE = "place"  # what answers a question for a place alone, or for all that a filter leaves
@@ -220,7 +220,7 @@ class Recaller:
             only=only,
         )
         asked = replace(asked, filter_=replace(asked.filter_, about=about, only=only))
-        asked = _with_happened(tx, _with_talk(tx, asked), visibility)
+        asked = _with_happened(tx, _with_talk(tx, _with_speakers(tx, asked)), visibility)
         recall = replace(self._answer(tx, asked, visibility), facts=self._facts(tx, asked, visibility))
         if named is not None and named.unknown:  # why nothing answers is the last of the notes
             recall = replace(recall, notes=[*named.notes, *recall.notes])
@@ -315,7 +315,7 @@ class Recaller:
         lifted = Visibility(tx, at, lifted=True)
         for hit in _best(self._answer(tx, asked, lifted)) if visibility.drawn else ():
             # one that is shown for other messages, or was not good enough without these, is left out in part
-            if why := _why_hidden(tx, visibility, hit):
+            if why := why_hidden(tx, visibility, hit):
                 left.append(Suppressed(hit, why))
         if asked.policy == PLACE:  # where somebody was counts, not how strong it is
             return left
@@ -563,6 +563,18 @@ def _with_due(tx: Transaction, asked: _SearchRequest, visibility: Visibility) ->
     return replace(asked, due=shares, filter_=replace(asked.filter_, about=only))
 
 
+def _with_speakers(tx: Transaction, asked: _SearchRequest) -> _SearchRequest:
+    """Return a request for what people said at a time, of that alone; as of words where it is nothing."""
+    query, options, bounds = asked.query, asked.options, asked.filter_
+    refs = refs_of_people(tx, query, bounds) if _of_its_time(query, asked.policy, options) else None
+    if refs is None:
+        return asked
+    if len(refs):
+        return replace(asked, filter_=replace(bounds, about=refs))
+    bounds = replace(bounds, since=options.since, until=options.until)
+    return replace(asked, query=replace(query, said_alone=False), filter_=bounds)
+
+
 def _with_talk(tx: Transaction, asked: _SearchRequest) -> _SearchRequest:
     """Return a request with the thread or channel it names: that alone where only a time stands beside it."""
     options, query = asked.options, asked.query
@@ -646,16 +658,6 @@ def _best(recall: Recall) -> Sequence[Hit]:
 def _strength(episode: Episode, now: datetime) -> float:
     days = max(0.0, (now - episode.last_reviewed_at).total_seconds() / DAY)
     return float(retrievability(episode.stability, days))
-
-
-def _why_hidden(tx: Transaction, visibility: Visibility, hit: Hit) -> str:
-    """Return why a hit is left out: its episode is hidden, or what proves it."""
-    closed = tx.episodes.get(hit.episode_id)
-    if closed is not None and (why := visibility.why_episode(closed)):
-        return why
-    number = tx.threads.number(hit.thread_id)
-    hidden = visibility.why([ref_of(number, one.observation.seq) for one in hit.evidence])
-    return next(iter(hidden.values()), "")
 
 
 def _checked(text: str, options: SearchOptions) -> str:

@@ -9,13 +9,16 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+import numpy as np
+
 from episodic_agent.core.language import fold
 from episodic_agent.core.language.pastdays import asked_time
 from episodic_agent.core.recall.alone import asks_what_happened, asks_what_was_said, looks_back
-from episodic_agent.core.recall.query import Query
+from episodic_agent.core.recall.query import ROLES, Query
 from episodic_agent.core.recall.talks import TalkName, talk_names
 from episodic_agent.core.threads.channels import channels_meant
 from episodic_agent.engine.recall.filtering import channels_known, refs_of_channels, refs_of_threads
+from episodic_agent.engine.recall.gathering import SearchBounds, within
 from episodic_agent.engine.threads.resolving import given_name, is_place
 from episodic_agent.protocols import Refs, Transaction
 
@@ -52,6 +55,14 @@ def asked_alone(query: Query, talk: NamedTalk, now: datetime) -> Query | None:
     return (
         replace(query, ahead=None, time=time, said_alone=False, happened_alone=True) if time.ranges else None
     )
+
+
+def refs_of_people(tx: Transaction, query: Query, bounds: SearchBounds) -> Refs | None:
+    """Return what people said within bounds whom a query names and who speak here; None: it names none."""
+    if not any(fold(one) not in ROLES for one in query.speakers):
+        return None  # "I" and "you" are whoever writes
+    marks = tx.index.observation_marks(within(tx, bounds))
+    return np.array([mark.ref for mark in marks if mark.actor in query.speakers], np.int64)
 
 
 def known_names(tx: Transaction, query: Query) -> Query:
