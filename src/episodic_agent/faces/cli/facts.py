@@ -24,11 +24,15 @@ from episodic_agent.faces.cli.app import (
     say_more,
 )
 from episodic_agent.faces.cli.reading import ONLY, PROJECT
+from episodic_agent.lazily import module
 from episodic_agent.schemas.facts import Category
 
 if TYPE_CHECKING:
+    from episodic_agent.engine import lived
     from episodic_agent.engine.facts.verbs import FactCard
     from episodic_agent.engine.user import UserMemory
+else:
+    lived = module("episodic_agent.engine.lived")
 
 
 CATEGORIES = [category.value for category in Category]
@@ -68,7 +72,7 @@ def list_(app: App, user: str | None, as_json: bool, **narrowed: Any) -> None:
     """List facts that hold, the newest first."""
     nothing = "no facts; what people say of themselves and their world is kept as it is said"
     limit = narrowed["limit"]
-    owner, cards = _find_facts(app, None, user, {**narrowed, "limit": limit + 1})
+    owner, cards = _find_facts(app, None, user, {**narrowed, "limit": limit + 1}, as_json=as_json)
     if not cards and (waiting := _waiting(app, user)):
         episodes = plural(waiting, "episode waits", "episodes wait")
         nothing = f"no facts yet: {episodes} to be read; `facts learn` reads now, `doctor` says why not"
@@ -84,7 +88,7 @@ def list_(app: App, user: str | None, as_json: bool, **narrowed: Any) -> None:
 @past
 def search(app: App, query: str, user: str | None, as_json: bool, **narrowed: Any) -> None:
     """Find the facts that answer a QUERY, best first."""
-    _show(*_find_facts(app, query, user, narrowed), "no fact answers this", as_json=as_json)
+    _show(*_find_facts(app, query, user, narrowed, as_json=as_json), "no fact answers this", as_json=as_json)
 
 
 def _waiting(app: App, user: str | None) -> int:
@@ -93,12 +97,13 @@ def _waiting(app: App, user: str | None) -> int:
 
 
 def _find_facts(
-    app: App, query: str | None, user: str | None, narrowed: Mapping[str, Any]
+    app: App, query: str | None, user: str | None, narrowed: Mapping[str, Any], *, as_json: bool
 ) -> "tuple[str, Sequence[FactCard]]":
     times = {name: moment(narrowed[name]) for name in ("at", "known_by")}
     with app.user(user) as memory:
         only = names_of_only(memory, narrowed["only"])
-        return memory.name, memory.facts.list(query, **{**narrowed, **times, "only": only})
+        cards = memory.facts.list(query, **{**narrowed, **times, "only": only})
+        return memory.name, cards if as_json else lived.facts_as_lived(memory, cards)
 
 
 @facts.command()
@@ -109,6 +114,7 @@ def show(app: App, fact: str, user: str | None, as_json: bool) -> None:
     """Show a fact with the words that prove it."""
     with app.user(user) as memory:
         card = memory.facts.get(fact)
+        card = card if as_json else lived.facts_as_lived(memory, [card])[0]
     if as_json:
         print_json({**card.record, "evidence": card.quotes})
     else:
@@ -123,6 +129,7 @@ def history(app: App, fact: str, user: str | None, as_json: bool) -> None:
     """Show what was so before a fact, and after it, oldest first."""
     with app.user(user) as memory:
         facts = memory.facts.history(fact)
+        facts = facts if as_json else lived.facts_as_lived(memory, facts)
     _show(memory.name, facts, "", as_json=as_json)
 
 
