@@ -130,7 +130,12 @@ def _named(channel: str) -> str:
 def channels_known(tx: Transaction) -> frozenset[str]:
     """Return the names of the channels that something came by."""
     names: set[str] = set()
-    tx.threads.by_numbers(came_by=lambda channels: names.update(map(channel_name, channels)) is not None)
+
+    def noted(channels: tuple[str, ...]) -> bool:
+        names.update(map(channel_name, channels))
+        return False
+
+    tx.threads.by_numbers(came_by=noted)
     return frozenset(names)
 
 

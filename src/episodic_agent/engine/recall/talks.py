@@ -72,8 +72,11 @@ def known_names(tx: Transaction, query: Query) -> Query:
         return query
     channels = channels_known(tx)
     left = [n for n, name in enumerate(names) if not channels_meant(name, channels)]
-    names_left, written = (tuple(some[n] for n in left) for some in (query.names, query.written))
-    return replace(query, names=names_left, written=written)
+    return replace(
+        query,
+        names=tuple(query.names[n] for n in left),
+        written=tuple(query.written[n] for n in left),
+    )
 
 
 def _refs_called(tx: Transaction, called: TalkName, channels: AbstractSet[str]) -> Refs | None:
