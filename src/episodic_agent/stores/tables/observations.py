@@ -124,7 +124,10 @@ class ObservationTable(Table):
         sql = f"SELECT ref, {field} {_OF_THREADS} AND ({field} IS NULL OR NOT {has}) ORDER BY ref"
         rows = self._session.read(sql, threads=[*besides], **names)
         if field == "channel":  # it is kept as it was written
-            rows = [row for row in rows if row[1] is None or channel_name(row[1]) not in values]
+            others = {
+                one for one in {row[1] for row in rows} if one is None or channel_name(one) not in values
+            }
+            rows = [row for row in rows if row[1] in others]
         return [ref for ref, _ in rows][:limit]
 
     def hash_older(self, *, limit: int) -> int:
