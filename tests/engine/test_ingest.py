@@ -533,4 +533,5 @@ def test_one_add_looks_for_later_work_until_there_is_none_and_not_again(
 
     monkeypatch.setattr(SqliteStore, "claim", counted)
     mine(memory).add("I live in Lisbon with my sister")
-    assert asked.count(False) == 1 and not asked[-1]
+    assert asked.count(False) == 1
+    assert not asked[-1]

@@ -354,6 +354,7 @@ def test_what_was_said_last_where_it_may_be_told_is_looked_through(team: UserMem
 
 
 THREADS = ("general", "harbor", "dm-lena", "dm-ole")
+CHANNELS = ("", "sms", "web")
 WORDS = (
     "my sister likes tea",
     "the offer is out",
@@ -361,17 +362,24 @@ WORDS = (
     "I am allergic to nuts",
     "we moved the date",
 )
+QUESTIONS = ("what of the offer, tea, nuts, and the date?", "what happened on 2 November?", "what is new?")
 
 
 @given(
     said=st.lists(
-        st.tuples(st.sampled_from(THREADS), st.sampled_from(("", "sms", "web")), st.sampled_from(WORDS)),
+        st.tuples(
+            st.sampled_from((*THREADS, None)),
+            st.sampled_from(CHANNELS),
+            st.sampled_from(WORDS),
+            st.sampled_from((10, 300)),
+        ),
         min_size=1,
         max_size=12,
     ),
     only=st.lists(st.sampled_from((*THREADS, "sms", "nobody")), min_size=1, max_size=3),
     asked=st.sampled_from((*THREADS, "new", None)),
     linked=st.tuples(st.sampled_from(THREADS), st.sampled_from(THREADS)),
+    question=st.sampled_from(QUESTIONS),
 )
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
@@ -379,45 +387,145 @@ WORDS = (
     max_examples=share(60),
 )
 def test_nothing_that_is_told_lies_outside(
-    said: list[tuple[str, str, str]], only: list[str], asked: str | None, linked: tuple[str, str]
+    said: list[tuple[str | None, str, str, int]],
+    only: list[str],
+    asked: str | None,
+    linked: tuple[str, str],
+    question: str,
 ) -> None:
     clock = Clock(START)
-    channels: dict[str, set[str]] = {}
     with Memory.open(":memory:", embedder="hashing", clock=clock) as memory:
         team = memory.user("team", new=True)
-        for n, (thread, channel, words) in enumerate(said):
-            clock.forward(hours=5)
-            team.add(f"{words} kiwi{n:03}", thread=thread, channel=channel or None, timestamp=clock.now)
-            channels.setdefault(thread, set()).add(channel)
-        if linked[0] != linked[1] and {*linked} <= channels.keys():
+        placed: list[tuple[str, str]] = []  # the name of its thread, the channel it came by
+        for n, (thread, channel, words, minutes) in enumerate(said):
+            clock.forward(minutes=minutes)
+            (receipt,) = team.add(
+                f"{words} kiwi{n:03}", thread=thread, channel=channel or None, timestamp=clock.now
+            )
+            placed.append((team.threads.get(str(receipt.thread_id)).thread.origin, channel))
+        threads = {thread for thread, _ in placed}
+        if linked[0] != linked[1] and {*linked} <= threads:
             team.links.add(*linked)
         team.flush()
-        inside = {one for one, there in channels.items() if one in only or there & {*only}}
-        question = "what of the offer, tea, nuts, and the date?"
-        for answer, more in (
-            (team.context(question, thread=asked, only=only), {asked}),
-            (team.context(question, thread=asked, only=only, form="seed-002"), {asked}),
-            *(  # where no name means anything it is refused
-                (team.search(question, only=names, limit=20, suppressed=True, detail="high"), set[str]())
-                for names in [only] * bool(inside)
-            ),
-        ):
-            outside = [n for n, (thread, *_) in enumerate(said) if thread not in inside | more]
-            leaked = [n for n in outside if f"kiwi{n:03}" in told(answer)]
-            assert leaked == []
-        held = team.only(only)
+
+        def leaked(shown: object, *more: str | None) -> list[int]:
+            outside = [n for n, (thread, by) in enumerate(placed) if not {thread, by} & {*only, *more}]
+            return [n for n in outside if f"kiwi{n:03}" in str(shown)]
+
+        form: Any
+        for form in ("default", "seed-002"):
+            assert leaked(told(team.context(question, thread=asked, only=only, form=form)), asked) == []
+        inside = {thread for thread, by in placed if {thread, by} & {*only}}
+        if inside:  # where no name means anything it is refused
+            answer = team.search(question, only=only, limit=20, suppressed=True, detail="high")
+            assert leaked(told(answer)) == []
+        bound = team.only(only)
         for shown in (
-            [held.context(question)],
-            [held.search(question, limit=20, suppressed=True, detail="high")],
-            held.facts.list(history=True),
-            held.facts.list(question),
-            held.episodes.list(),
-            held.episodes.recent(limit=50, suppressed=True),
-            held.chains.sequence("", limit=20),
-            held.chains.sequence(question, limit=20, min_relevance=0.0),
-            held.threads.list(),
+            [bound.context(question)],
+            [bound.context(question, channel="sms")],
+            [bound.context(question, thread=one) for one in sorted(inside)],
+            [
+                bound.search(question, only=names, limit=20, suppressed=True, detail="high")
+                for names in [["dm-lena", *only]] * bool(inside)
+            ],
+            [bound.search(question, thread=one, limit=20, detail="high") for one in sorted(inside)],
+            bound.facts.list(history=True),
+            bound.facts.list(question),
+            cards := bound.episodes.list(),
+            bound.episodes.recent(limit=50, suppressed=True),
+            [one for one in bound.episodes.contents(team.episodes.list()) if one is not None],
+            bound.chains.sequence("", limit=20),
+            bound.chains.sequence(question, limit=20, min_relevance=0.0),
+            bound.threads.list(),
+            [bound.threads.get(one) for one in sorted(inside)],
         ):
             text = str([{**asdict(one), "query": ""} for one in shown])
-            outside = [n for n, (thread, *_) in enumerate(said) if thread not in inside]
-            assert [n for n in outside if f"kiwi{n:03}" in text] == []
-            assert not [thread for thread in channels.keys() - inside if f"'origin': '{thread}'" in text]
+            assert leaked(text) == []
+            assert not [thread for thread in threads - inside if f"'origin': '{thread}'" in text]
+        assert leaked(bound.chains.replay(question, limit=20)) == []
+        assert leaked(bound.retrieve(question, limit=20, detail="high")) == []
+        assert leaked([[*map(asdict, bound.episodes.messages(one.episode_id))] for one in cards]) == []
+        told_of = "".join(str([*map(asdict, bound.episodes.messages(one.episode_id))]) for one in cards)
+        assert all(
+            f"kiwi{n:03}" in told_of for n, (thread, by) in enumerate(placed) if {thread, by} & {*only}
+        )
+
+
+CALLS = (
+    (0, "voice", "Nadia", "Pierre Laurent from Bellevue owes me 1,260 pounds, nobody in the shop may know."),
+    (18, "slack", "Nadia", "Oven delayed again, they fit it on Tuesday 24th at 7"),
+    (40, "slack", "Priya", "the store room ceiling is dripping now, I put a bucket"),
+    (55, "whatsapp", "Nadia", "I cannot pay 2,400, please never tell me about the pastry."),
+)
+UNTOLD = ("1,260", "Bellevue", "2,400", "pastry")
+
+
+@pytest.fixture
+def shop(open_memory: OpenMemory, clock: Clock) -> UserMemory:
+    """One hour over three channels in one thread."""
+    shop = open_memory().user("nadia", new=True)
+    for minutes, channel, who, text in CALLS:
+        at = START + timedelta(minutes=minutes)
+        shop.add(text, role=who, thread="day", channel=channel, timestamp=at)
+    clock.now = START + timedelta(minutes=60)
+    return shop
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_channel_tells_its_own_messages_of_a_thread_of_several(
+    shop: UserMemory, clock: Clock, closed: bool
+) -> None:
+    if closed:
+        shop.flush()
+        clock.forward(days=2)
+    slack = shop.only("slack")
+    question = "what of the store room, and who owes us money?"
+    for handle, more in ((slack, {}), (shop, {"only": ["Slack"]})):
+        context = told(handle.context(question, channel="slack", at=clock.now, **more))
+        search = handle.search(question, limit=20, detail="high", **more)
+        assert "dripping" in context
+        assert {one.observation.channel for hit in search.hits for one in hit.evidence} == {"slack"}
+        listed = [handle.episodes.list(**more), handle.facts.list(**more), search, context]
+        assert not [word for word in UNTOLD if word in str([*map(str, listed), told(search)])]
+    (card,) = slack.episodes.list()
+    assert [one.channel for one in slack.episodes.messages(card.episode_id)] == ["slack", "slack"]
+    assert "Oven" in card.title
+    thread = slack.threads.get(card.origin).thread
+    assert (thread.channels, slack.threads.list()[0].channels) == (("slack",), ("slack",))
+    assert "dripping" in told(slack.context("and then?", thread=card.origin, at=clock.now))
+    assert "1,260" not in told(slack.context("and then?", thread=card.origin, at=clock.now))
+
+
+def test_what_holds_messages_of_other_channels_is_not_erased_or_explained_by_one(shop: UserMemory) -> None:
+    shop.flush()
+    slack = shop.only("slack")
+    (card,) = slack.episodes.list()
+    for refused in (
+        lambda: slack.erase(episode=card.episode_id),
+        lambda: slack.erase(thread=card.origin),
+        lambda: slack.boundaries.explain(card.episode_id),
+    ):
+        with pytest.raises(InvalidInput, match="came from elsewhere: this memory tells of 'slack' alone"):
+            refused()
+    voice = shop.only("voice").episodes.messages(card.episode_id)
+    with pytest.raises(NotFound):
+        slack.erase(observation=voice[0].id)
+
+
+def test_a_thread_of_which_two_walls_leave_nothing_is_not_known(shop: UserMemory) -> None:
+    both = shop.only("slack").only("voice")
+    assert (both.threads.list(), both.episodes.list()) == ([], [])
+    assert both.search("the oven").notes
+    assert not both.search("the oven").hits
+
+
+def test_a_channel_as_a_filter_leaves_the_messages_that_came_by_it(shop: UserMemory, clock: Clock) -> None:
+    question = "what of the store room, and who owes us money?"
+    shop.add("lunch?", role="Nadia", thread="day", channel="Voice", timestamp=clock.now + timedelta(hours=9))
+    for _ in range(2):  # before and after it is closed
+        hits = shop.search(question, channel="slack", limit=20, detail="high").hits
+        assert {one.observation.channel for hit in hits for one in hit.evidence} == {"slack"}
+        by_slack, by_voice = (shop.episodes.list(channel=one) for one in ("SLACK", "voice"))
+        assert (len(by_slack), len(by_voice)) == (1, 2)
+        assert shop.episodes.list(channel="fax") == []
+        shop.flush()

@@ -55,6 +55,22 @@ def test_a_turn_is_traced_by_the_id_it_was_added_with(group: Memory) -> None:
     assert next(one.text for one in mine(group).trace.turn("d2", text=True).messages) == GROUP[1]["content"]
 
 
+def test_a_part_of_a_name_erases_nobody_and_the_error_says_which_to_give(group: Memory) -> None:
+    for who in ("Joanne (Fenwick Mills)", "Joanne Okafor"):
+        mine(group).add({"name": who, "content": f"{who} said so"}, thread="mail")
+    both = r"did you mean 'Joanne .*' or 'Joanne .*'\? Give the whole name"
+    for name, guess in (("joanne", both), ("Fenwick Mills", r"mean 'Joanne \(Fenwick Mills\)'\? Give")):
+        with pytest.raises(NotFound, match=guess):
+            mine(group).erase(speaker=name)
+    assert mine(group).erase(speaker="joanne okafor", dry_run=True).counts["observations"] == 1
+
+
+def test_a_receipt_says_that_others_repeat_it_where_they_do(group: Memory) -> None:
+    mine(group).add({"name": "Mia", "content": CAKE}, thread="mail")
+    assert "repeated by 1 kept message" in repr(mine(group).erase(observation="d1"))
+    assert "repeated" not in repr(mine(group).erase(observation="d2"))
+
+
 @pytest.mark.slow
 def test_all_that_a_speaker_said_is_forgotten_and_what_others_said_stays(url: str) -> None:
     with Memory.open(url, embedder="hashing") as memory:

@@ -45,6 +45,44 @@ def test_a_message_of_ten_past_midnight_is_shown_on_its_day(late: Run) -> None:
     assert "[2026-09-30 00:10] Ana: The siphon" in shown
 
 
+def test_facts_and_what_a_prompt_is_told_have_the_day_on_which_it_was_said(late: Run, tmp_path: Path) -> None:
+    assert "**When:** 2026-09-30 00:10 +02:00" in late("retrieve", "siphon").out
+    line = {
+        "role": "user",
+        "content": "I am allergic to buckwheat.",
+        "timestamp": "2026-09-30T00:20:00+02:00",
+    }
+    more = tmp_path / "more.jsonl"
+    more.write_text(json.dumps(line) + "\n", encoding="utf-8")
+    late("import", more)
+    late("flush")
+    identity = late("facts", "--json").json["facts"][0]["id"]
+    for command in (("facts",), ("facts", "search", "buckwheat"), ("facts", "show", identity)):
+        assert "2026-09-30" in late(*command).out
+        assert "2026-09-29" not in late(*command).out
+    assert "2026-09-29T22:20" in late("facts", "--json").out
+
+
+def test_a_search_over_http_may_be_asked_as_if_it_were_a_day(tmp_path: Path) -> None:
+    clock = Clock(datetime(2026, 11, 1, tzinfo=UTC))
+
+    def opened() -> Memory:
+        return Memory.open(tmp_path / "asked.db", embedder="hashing", clock=clock)
+
+    with opened() as memory:
+        lines = [{"actor": actor, "content": text, "timestamp": at} for at, actor, text in MESSAGES]
+        memory.user("ana", new=True).add(lines)
+    asked = {"query": "what did we say yesterday?", "now": "2026-10-01T09:00:00+02:00"}
+    with LocalClient(make_app(opened, clock)) as client:
+        for route in ("search", "recall", "retrieve"):
+            assert "siphon" in client.post(f"/v1/users/ana/{route}", json=asked).text
+            wrong = client.post(f"/v1/users/ana/{route}", json={**asked, "now": "soon"})
+            assert wrong.status_code == 400
+            assert "soon" in wrong.text
+        today = client.post("/v1/users/ana/search", json={"query": asked["query"]}).json()
+        assert today["hits"] == []
+
+
 def test_scripts_get_the_times_in_utc(late: Run) -> None:
     card = late("episodes", "--json").json["episodes"][0]
     assert card["start_at"] == "2026-09-29T22:10:00+00:00"

@@ -4,11 +4,22 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from stores.builders import ANA, BO, NOW, fill, identity, make_episode, make_frame, make_thread, minute
+from stores.builders import (
+    ANA,
+    BO,
+    NOW,
+    fill,
+    identity,
+    make_episode,
+    make_frame,
+    make_observations,
+    make_thread,
+    minute,
+)
 from stores.conformance import StoreFixture
 
 from episodic_agent.errors import StoreError
-from episodic_agent.protocols import OwnTimeout, Store, Transaction
+from episodic_agent.protocols import OwnTimeout, Store, Transaction, split_ref
 from episodic_agent.schemas import EpisodeKind, Thread
 
 
@@ -189,3 +200,22 @@ class ResolutionConformance(StoreFixture):
                 tx.observations.read([]),
             ) == ({}, {}, [])
             assert list(tx.episodes.list(threads=[])) == []
+
+    def test_what_came_by_no_channel_of_some_is_looked_up_in_the_threads_it_is_asked_of(
+        self, store: Store
+    ) -> None:
+        by_channel = [
+            replace(one, channel=channel)
+            for one, channel in zip(
+                make_observations("kitchen", list("abcd"), first=3), ("sms", " SMS", "web", None), strict=True
+            )
+        ]
+        fill(store)
+        with store.begin(ANA) as tx:
+            tx.observations.append(by_channel)
+            tx.observations.erase(identity("kitchen"), [6], minute(9))
+            number = tx.threads.number(identity("kitchen"))
+            refs = tx.observations.having("channel", ["sms"], besides=[number])
+            assert [split_ref(ref) for ref in refs] == [(number, seq) for seq in (0, 1, 2, 5)]
+            assert tx.observations.having("channel", [], besides=[number], limit=2) == refs[:2]
+            assert tx.observations.having("channel", ["sms"], besides=[number + 1]) == []

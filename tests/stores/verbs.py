@@ -253,6 +253,9 @@ READS: Mapping[str, Verb] = {
     "observations.records": lambda tx: dict(tx.observations.records(THREAD, 0, 9)),
     "observations.altered": lambda tx: tx.observations.altered(THREAD, 0, 9),
     "observations.having": lambda tx: list(tx.observations.having("actor", ["user", "ana"])),
+    "observations.having besides": lambda tx: list(
+        tx.observations.having("channel", ["sms"], besides=[tx.threads.number(THREAD)])
+    ),
     "observations.actors": lambda tx: dict(tx.observations.actors()),
     "observations.last_at": lambda tx: tx.observations.last_at(),
     "index.times": lambda tx: tx.index.times(REFS).tolist(),

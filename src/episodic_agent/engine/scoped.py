@@ -18,10 +18,12 @@ from episodic_agent.showing import clipped, visible
 
 if TYPE_CHECKING:
     from episodic_agent.engine.episodes import listing
+    from episodic_agent.engine.recall import walls as recall_walls
 else:
     listing = module("episodic_agent.engine.episodes.listing")
+    recall_walls = module("episodic_agent.engine.recall.walls")
 
-Walls = tuple[tuple[str, ...], ...]  # names of threads and channels; what is told lies in a thread of each
+Walls = tuple[tuple[str, ...], ...]  # names of threads and channels; what is told lies within each
 RANDOM_BITS: Final = 74  # of a UUIDv7
 _NAMED: Final = 10  # threads and users an error message names
 _UNTITLED: Final = 200  # threads whose words are read for the title they are shown under
@@ -65,14 +67,17 @@ class Scoped:
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
-        """Open the one transaction of a verb that reads; raises as `known`."""
+        """Open the one transaction of a verb that reads what lies within walls; raises as `known`."""
         with self.deps.store.begin(self.scope, write=False) as tx:
             known = self.new or bool(tx.observations.actors(limit=1))
             if known:
-                yield tx
+                yield self._held(tx)
         if not known:  # asked only now: most who are named are known, and this is another transaction
             with self.deps.store.begin(self.known(), write=False) as tx:
-                yield tx
+                yield self._held(tx)
+
+    def _held(self, tx: Transaction) -> Transaction:
+        return recall_walls.walled_off(tx, self.walls) if self.walls else tx
 
     def write(self) -> AbstractContextManager[Transaction]:
         """Open the user's memory to change what is in it; raises as `known`."""

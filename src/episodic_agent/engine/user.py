@@ -147,9 +147,10 @@ class UserMemory:
         """Return the memory held to some threads and channels, by name: nothing said elsewhere is told.
 
         An `only` that is given to one of its verbs narrows it further. A thread or an episode outside is
-        NotFound, as one that nobody knows. `add` and `sessions.start` take a thread inside, so that what is
-        kept is told again; `erase` takes nothing of people or of all. What cannot be held to threads raises
-        InvalidInput. Raises it for no name, too.
+        NotFound, as one that nobody knows. A message lies inside by its thread's name or its own channel.
+        `add` and `sessions.start` take a thread inside, and without a channel the one by which it lies there,
+        so that what is kept is told again; `erase` takes nothing of people or of all. What cannot be held to
+        threads raises InvalidInput. Raises it for no name, too.
         """
         if names is None:
             raise InvalidInput("`only` is None: name at least one thread or channel")
@@ -162,11 +163,16 @@ class UserMemory:
             with self._deps.store.begin(self._at.scope, write=False) as tx:
                 walls.check_thread(tx, self._at.walls, name, channel)
 
-    def _check_kept(self, thread: str | None, channel: str | None, source: str | None) -> None:
-        """Raise for what would be kept where this memory does not tell it again."""
-        if self._at.walls:
-            check_named(self._at.walls, thread, source)
-            self._check_thread(thread, channel)
+    def _kept_by(self, thread: str | None, channel: str | None, source: str | None) -> str | None:
+        """Return the channel of what is kept; raises where this memory would not tell it again."""
+        if not self._at.walls:
+            return channel
+        check_named(self._at.walls, thread, source)
+        self._check_thread(thread, channel)
+        if thread is None or channel is not None:
+            return channel
+        with self._deps.store.begin(self._at.scope, write=False) as tx:
+            return walls.channel_inside(tx, self._at.walls, thread)
 
     def __repr__(self) -> str:
         held = f": {held_to(self._at.walls)}" if self._at.walls else ""
@@ -211,7 +217,7 @@ class UserMemory:
         scope, role = self._at.scope, filled("role", worded("role", role))
         thread, channel = name_or_none("thread", thread), name_or_none("channel", channel)
         source, id = name_or_none("source", source), name_or_none("id", id)
-        self._check_kept(thread, channel, source)
+        channel = self._kept_by(thread, channel, source)
         about = {"timestamp": timestamp, "id": id, "ttl": ttl, "expires_at": expires_at}
         batch, key = listed(items), None
         if idempotency_key is not None:

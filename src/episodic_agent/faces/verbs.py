@@ -33,8 +33,8 @@ class VerbRoute:
     `set_to` are arguments the route itself gives, `without` parameters it does not take, `narrow` the fields
     of a filter it takes. `newest_first` turns a list round that Python returns in the order of time.
     `detailed` answers with every field of the nouns, as clients read them. `name` is the operation's where it
-    is not the verb's. `now_only` tells of a route that reads what has no past: everything else that reads a
-    user's memory takes `as_of`.
+    is not the verb's; `sends` are parameters it takes that others leave to the server. `now_only` tells of a
+    route that reads what has no past: everything else that reads a user's memory takes `as_of`.
     """
 
     method: str
@@ -49,6 +49,12 @@ class VerbRoute:
     detailed: bool = False
     name: str = ""
     now_only: bool = False
+    sends: tuple[str, ...] = ()
+
+    @property
+    def unsent(self) -> tuple[str, ...]:
+        """Return the parameters that are not sent over HTTP."""
+        return tuple(name for name in UNSENT if name not in self.sends)
 
 
 def _read(path: str, verb: str, **more: Any) -> VerbRoute:
@@ -79,9 +85,30 @@ _AN_EPISODE: Final = "/episodes/{episode_id}"
 OF_USER: Final = (
     # --- recall ---
     _ask("/context", "context", example={"message": "Where did we want to eat in May?", "max_tokens": 800}),
-    _ask("/search", "search", narrow=_EVERY, without=("detail",), example={"query": "where do I live?"}),
-    _ask("/recall", "search", narrow=_EVERY, detailed=True, name="recall", example={"query": "Lisbon"}),
-    _ask("/retrieve", "retrieve", narrow=_EVERY, example={"query": "where is Ana moving?", "detail": "low"}),
+    _ask(
+        "/search",
+        "search",
+        narrow=_EVERY,
+        sends=("now",),
+        without=("detail",),
+        example={"query": "where do I live?"},
+    ),
+    _ask(
+        "/recall",
+        "search",
+        narrow=_EVERY,
+        sends=("now",),
+        detailed=True,
+        name="recall",
+        example={"query": "Lisbon"},
+    ),
+    _ask(
+        "/retrieve",
+        "retrieve",
+        narrow=_EVERY,
+        sends=("now",),
+        example={"query": "where is Ana moving?", "detail": "low"},
+    ),
     # --- episodes ---
     _read("/episodes", "episodes.list", narrow=_OF_EPISODES, newest_first=True),
     _read("/episodes/recent", "episodes.recent"),
@@ -214,7 +241,7 @@ ROOMS: Final[Mapping[str, type]] = {
     "trace": TraceRoom,
     "tuning": TuningRoom,
 }
-# the server's clock is its own, and nobody can be called back over HTTP
+# what is done is done at the server's time, and nobody can be called back over HTTP
 UNSENT: Final = ("now", "progress", "watch", "say", "filter", "narrow")
 PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 BODIES: Final = ("POST", "PUT", "PATCH")

@@ -58,11 +58,17 @@ class Observations(Protocol):
         ...
 
     def having(
-        self, field: Literal["external_id", "actor"], values: Sequence[str], *, limit: int | None = None
+        self,
+        field: Literal["external_id", "actor", "channel"],
+        values: Sequence[str],
+        *,
+        limit: int | None = None,
+        besides: Sequence[int] | None = None,
     ) -> Sequence[int]:
         """Return the references of observations with one of some values in a field, in order, up to a limit.
 
-        Every observation of the scope is looked at.
+        Every observation of the scope is looked at. With the numbers of threads, `besides`, it is those of
+        these threads that have none of the values; channels are then asked for as `channel_name` has them.
         """
         ...
 

@@ -65,8 +65,10 @@ class Erasure:
     by: Caller | None = None
 
     def __repr__(self) -> str:
+        count = len(self.repeated_by)
+        repeats = f"repeated by {count} kept message{'s' * (count > 1)}" if count else ""
         return described(
-            self, self.what.value, _counts_text(self.counts), self.state, self.waits_for, self.id
+            self, self.what.value, _counts_text(self.counts), self.state, self.waits_for, repeats, self.id
         )
 
     @property

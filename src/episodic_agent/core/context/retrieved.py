@@ -176,7 +176,9 @@ def _untold(episode: RetrievedEpisode, query: str) -> list[tuple[str, str]]:
 
 
 def _block(head: str, episode: RetrievedEpisode, now: datetime) -> str:
-    when = f"**When:** {episode.start_at:%Y-%m-%d %H:%M} UTC ({ago(episode.end_at, now)})"
+    start = episode.start_at
+    zone = start.isoformat()[-len("+00:00") :] if start.utcoffset() else "UTC"
+    when = f"**When:** {start:%Y-%m-%d %H:%M} {zone} ({ago(episode.end_at, now)})"
     summary = summary_beside(episode.title, episode.summary)
     lines = [f"**Summary:** {harmless(summary)}"] if summary else []
     if episode.decisions:

@@ -36,7 +36,7 @@ _DAY: Final = timedelta(days=1)
 Name: TypeAlias = tuple[tuple[str, ...], ...]  # the terms each of its words may be stored under
 
 # Roles, not names: "the user interface" does not ask about the role "user".
-_ROLES: Final = frozenset({"user", "assistant", "system", "tool", "agent", "human", "ai", "bot", "function"})
+ROLES: Final = frozenset({"user", "assistant", "system", "tool", "agent", "human", "ai", "bot", "function"})
 ASKER_ROLES: Final = ("user", "human")
 _ANSWERER_ROLES: Final = ("assistant", "ai", "bot", "agent")
 # Patterns are compiled at their first use (`re` keeps them): at import they would cost every start 2 ms.
@@ -176,7 +176,7 @@ def analyse(
         order=read_order(text),
         names=tuple(names := proper_names(bare, language)),
         written=tuple(names.values()),
-        anonymous=not named and all(fold(actor) in _ROLES for actor in actors),
+        anonymous=not named and all(fold(actor) in ROLES for actor in actors),
         by_asker=not named and re.search(ASKER, text.casefold()) is not None,
         script=script(text),
         language=language,
@@ -357,7 +357,7 @@ def _names(actors: tuple[str, ...]) -> tuple[dict[str, dict[str, _Form]], dict[s
 
     A first name alone names its bearer where only one actor has it.
     """
-    forms = {actor: actor for actor in actors if fold(actor) not in _ROLES and words(actor)}
+    forms = {actor: actor for actor in actors if fold(actor) not in ROLES and words(actor)}
     firsts: dict[str, set[str]] = {}
     for actor in forms:
         firsts.setdefault(actor.split()[0], set()).add(actor)

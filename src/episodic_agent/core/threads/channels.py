@@ -1,6 +1,7 @@
 """Which channels let a user choose a thread, and what silence a thread outlasts (seed 002, section 1.2)."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -8,10 +9,12 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
+from episodic_agent.core.language import fold
 from episodic_agent.errors import InvalidInput
 
 DEFAULT_CHANNEL: Final = "default"
 DEFAULT_TIMEOUT: Final = timedelta(minutes=30)
+_BETWEEN: Final = re.compile(r"[\W_]+")  # the parts of a name
 
 
 class ChannelKind(StrEnum):
@@ -34,6 +37,23 @@ def channel_name(channel: str | None) -> str:
     ('sms', 'default', 'default')
     """
     return (channel or "").strip().casefold() or DEFAULT_CHANNEL
+
+
+def channels_meant(name: str, channels: Iterable[str]) -> frozenset[str]:
+    """Return the channels that somebody means by a name: those called so, else those of which it is a part.
+
+    A folder is called by its whole name.
+
+    >>> sorted(channels_meant("WhatsApp", ["slack", "whatsapp-ben", "whatsapp family", "/home/whatsapp"]))
+    ['whatsapp family', 'whatsapp-ben']
+    >>> channels_meant("Slack", ["slack", "slack-ops"])
+    frozenset({'slack'})
+    """
+    called, known = channel_name(name), [*channels]
+    if called in known:
+        return frozenset([called])
+    parts = {one: _BETWEEN.split(fold(one)) for one in known if not projects_of([one])}
+    return frozenset(one for one, some in parts.items() if len(called) > 1 and fold(called) in some)
 
 
 def projects_of(channels: Iterable[str]) -> frozenset[str]:

@@ -31,7 +31,7 @@ class BoundaryRoom(RoomOf):
     def explain(self, episode_id: "UUID | str") -> Explanation:
         """Say why an episode begins and ends where it does, and what would have changed it."""
         with self._at.read() as tx:
-            check_episode(tx, self._at.walls, episode_identity(episode_id))
+            check_episode(tx, self._at.walls, episode_identity(episode_id), entire=True)
             return explain(tx, episode_identity(episode_id))
 
     def whatif(self, thread: str, policy: "str | Policy[Any]") -> WhatIf:

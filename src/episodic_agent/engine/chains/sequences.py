@@ -33,9 +33,9 @@ from episodic_agent.engine.filters import Filter, metadata_filter
 from episodic_agent.engine.recall.elsewhere import NO_OTHERS, Elsewhere
 from episodic_agent.engine.recall.filtering import passing
 from episodic_agent.engine.recall.gathering import Gatherer
-from episodic_agent.engine.recall.walls import within
+from episodic_agent.engine.recall.walls import walled_off, within
 from episodic_agent.engine.recently_shown import ShownText
-from episodic_agent.engine.scoped import Scoped, walls_of
+from episodic_agent.engine.scoped import Scoped, Walls, walls_of
 from episodic_agent.engine.threads.session_records import declared, session_of_episode
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.errors import InvalidInput, ProviderError
@@ -93,6 +93,7 @@ class _Wish:
     metadata: MetadataFilter
     min_relevance: float
     others: Elsewhere = NO_OTHERS
+    walls: Walls = ()
 
 
 def sequence_of(
@@ -119,7 +120,7 @@ def sequence_of(
             inside = within(tx, walls, filter.only)
     others = Elsewhere(project_called(filter.project), only=inside)
     sequence = Sequences(deps).run(
-        scope, _Wish(topic.strip(), limit, order, policy, conditions, min_relevance, others)
+        scope, _Wish(topic.strip(), limit, order, policy, conditions, min_relevance, others, walls)
     )
     deps.recently_shown.note(scope, (ShownText(str(e.episode_id), e.summary) for e in sequence if e.summary))
     return sequence
@@ -178,7 +179,8 @@ class Sequences:
         if wish.policy == SEED and wish.topic:
             return self._by_seed(scope, wish, vector)
         others = wish.others
-        with deps.store.begin(scope, write=False) as tx:
+        with deps.store.begin(scope, write=False) as unwalled:
+            tx = walled_off(unwalled, wish.walls)
             visibility = Visibility(tx, now)
             spans = None if wish.metadata.empty else passing(tx, wish.metadata, visibility)
             if wish.topic:
@@ -219,7 +221,8 @@ class Sequences:
         """
         deps, now = self._deps, self._deps.clock()
         count = fetched(wish.limit, SEED)
-        with deps.store.begin(scope, write=False) as tx:
+        with deps.store.begin(scope, write=False) as unwalled:
+            tx = walled_off(unwalled, wish.walls)
             visibility = Visibility(tx, now)
             spans = None if wish.metadata.empty else passing(tx, wish.metadata, visibility)
             query = ranking.analyse(wish.topic, (), now, language=deps.language)
@@ -240,7 +243,8 @@ class Sequences:
         known = {e.id: e for e in best[:count]}
         hits = [_hit(e, relevance) for e in known.values()]
         chosen = _selected(hits, wish.limit, wish)
-        with deps.store.begin(scope, write=False) as tx:
+        with deps.store.begin(scope, write=False) as unwalled:
+            tx = walled_off(unwalled, wish.walls)
             episodes = [known[hit.id] for hit in chosen]
             visibility = Visibility(tx, now)
             return EpisodeSequence(_sequenced(tx, visibility, episodes, relevance, wish.others))

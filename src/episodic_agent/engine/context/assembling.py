@@ -27,7 +27,7 @@ from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.filters import Where
 from episodic_agent.engine.links.linked import Near, NearThread, chosen, links_of, on_both_sides
 from episodic_agent.engine.recall.elsewhere import NO_OTHERS, Elsewhere
-from episodic_agent.engine.recall.walls import NamedThreads, threads_called
+from episodic_agent.engine.recall.walls import NamedThreads, reading, threads_called
 from episodic_agent.engine.scoped import Walls, named_thread, walls_of
 from episodic_agent.engine.threads.recounting import (
     Asking,
@@ -38,7 +38,7 @@ from episodic_agent.engine.threads.recounting import (
     said_by,
 )
 from episodic_agent.engine.threads.resolving import Placement
-from episodic_agent.engine.visibility.hidden import Visibility
+from episodic_agent.engine.visibility.hidden import Visibility, span_of
 from episodic_agent.errors import InvalidInput, ProviderError
 from episodic_agent.protocols import Transaction, query_vector
 from episodic_agent.schemas import Observation, Scope, Thread, Vector
@@ -132,6 +132,7 @@ class ContextRequest:
     form: Form = "default"
     projects: frozenset[str] = frozenset()
     only: Walls = ()
+    bound: Walls = ()  # those of `only` that hold for the thread asked for, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +187,10 @@ class Contexts:
         self, scope: Scope, request: ContextRequest, vector: Vector | None, pieces: PieceReading
     ) -> ThreadContext:
         """Assemble a context in one transaction, by what is known of `pieces` of long texts."""
-        with self._deps.store.begin(scope, write=False) as tx:
-            named = threads_called(tx, request.only) if request.only else None
-            current = self._current(tx, request, named)
+        with self._deps.store.begin(scope, write=False) as unwalled:
+            named = threads_called(unwalled, request.only) if request.only else None
+            current = self._current(unwalled, request, named)
+            tx = unwalled if named is None else _inside(unwalled, request, current, named)
             deps = self._deps
             visibility = Visibility(tx, max(current.at, deps.clock()))
             current = replace(current, others=_others(request, current, named))
@@ -393,6 +395,7 @@ def read_request(
         requested_form,
         projects,
         walls_of(walls, only),
+        walls,
     )
 
 
@@ -448,6 +451,16 @@ def _last(tx: Transaction, thread: Thread, end: int | None = None) -> Observatio
     end = tx.threads.frame(thread.id).next_seq if end is None else end
     observations = tx.observations.read(thread.id, end - 1, end - 1) if end else ()
     return observations[-1] if observations else None
+
+
+def _inside(tx: Transaction, request: ContextRequest, current: _Current, named: NamedThreads) -> Transaction:
+    """Return what reads what may be told alone: of the thread that is asked for all that the memory tells."""
+    outside = named.outside
+    if request.thread is not None and current.thread is not None:
+        begin, end = span_of(tx, current.thread.id, 0, None)
+        always = threads_called(tx, request.bound).outside if request.bound else frozenset()
+        outside = frozenset(ref for ref in outside if not begin <= ref <= end or ref in always)
+    return reading(tx, request.only, outside)
 
 
 def _others(request: ContextRequest, current: _Current, named: NamedThreads | None) -> Elsewhere:

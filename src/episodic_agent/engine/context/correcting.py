@@ -103,8 +103,8 @@ def _corrections(
     result: dict[Spot, tuple[Spot, ...]] = {}
     for older in dict.fromkeys([*likely, *amended]):
         later = _later(older, judged) if older in likely else []
-        places = dict.fromkeys([*amended.get(older, ()), *later])
-        spots = [statements[place].spot for place in (older, *places)]
+        behind = dict.fromkeys([*amended.get(older, ()), *later])
+        spots = [statements[place].spot for place in (older, *behind)]
         # of two that may have changed the same, the earlier may be changed by the later
         for n, spot in enumerate(spots[:-1], 1):
             result[spot] = tuple(dict.fromkeys([*result.get(spot, ()), *spots[n:]]))

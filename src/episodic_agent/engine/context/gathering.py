@@ -50,7 +50,7 @@ from episodic_agent.engine.recall.elsewhere import NO_OTHERS, Elsewhere
 from episodic_agent.engine.recall.filtering import refs_of_threads
 from episodic_agent.engine.recall.gathering import REACH, SearchBounds, outermost, within
 from episodic_agent.engine.recall.happening import happened_refs
-from episodic_agent.engine.recall.talks import named_talk
+from episodic_agent.engine.recall.talks import asked_alone, named_talk, refs_of_people
 from episodic_agent.engine.recall.times import (
     in_its_time,
     nothing_due,
@@ -163,6 +163,7 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
     query = in_its_time(read, now.at, last, writer)
     if last is not None and (then := zone_then(tx, query, now.at, last)) is not None:
         query = in_its_time(read, now.at.astimezone(timezone(then)), last, then)
+    query = (None if talk is None else asked_alone(query, talk, now.at)) or query
     if query.ahead is not None:
         close = due_shares(tx, query.ahead, now.at, visibility)
         refs = _of_before(tx, np.array([*close], np.int64), now)
@@ -183,7 +184,8 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
         happened = happened_refs(tx, query, bounds, now.at, visibility)
         alone = len(_of_before(tx, happened, now)) > 0
         refs = happened if alone else refs
-    refs = _of_before(tx, refs, now)
+    people = refs_of_people(tx, query, SearchBounds(about=refs)) if query.said_alone else None
+    refs = _of_before(tx, refs if people is None or not len(people) else people, now)
     note = silence(since, until, drawn=visibility.drawn) if alone and not len(refs) else ""
     if len(refs) > MOST_TIMED:  # of a long time something of every part of it
         refs = refs[np.linspace(0, len(refs) - 1, MOST_TIMED).astype(np.int64)]

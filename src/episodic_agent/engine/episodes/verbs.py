@@ -12,7 +12,7 @@ from episodic_agent.engine.filters import Filter, Narrowed, Where, filter_of, me
 from episodic_agent.engine.jobs.kinds import REVIEW
 from episodic_agent.engine.later import Later
 from episodic_agent.engine.recall.elsewhere import Elsewhere
-from episodic_agent.engine.recall.walls import check_episode, check_place, thread_within, within
+from episodic_agent.engine.recall.walls import check_episode, check_place, thread_within, walled_off, within
 from episodic_agent.engine.recently_shown import shown_by
 from episodic_agent.engine.results import EpisodeCard, FullEpisode, Hit
 from episodic_agent.engine.scoped import RoomOf, Scoped, Walls, walls_of
@@ -52,7 +52,7 @@ class EpisodeRoom(RoomOf):
     ) -> Sequence[EpisodeCard]:
         """Return episodes in chronological order, open frames included; the last `limit` of them.
 
-        A filter leaves those of a `thread`, of threads that a `channel` leads to, that begin from `since` and
+        A filter leaves those of a `thread`, that hold a message of a `channel`, that begin from `since` and
         before `until`, reach into a `place`, or are about something (`where`): open frames are about nothing
         yet. A `project` leaves out those of other folders, `only` those of other threads and channels than
         these. Raises InvalidInput for what is no filter.
@@ -65,7 +65,8 @@ class EpisodeRoom(RoomOf):
         )
         now, own = self._deps.clock(), project_called(filter_.project)
         walls = walls_of(self._at.walls, filter_.only)
-        with self._at.read() as tx:
+        with self._at.read() as unwalled:
+            tx = unwalled if walls == self._at.walls else walled_off(unwalled, walls)
             thread_id = thread_within(tx, self._at.walls, filter_.thread, walled=bool(walls))
             others = _elsewhere(tx, own, thread_id, walls, filter_.only)
             if others.only is not None and place is not None:
@@ -79,8 +80,7 @@ class EpisodeRoom(RoomOf):
                 return listing.chronological(tx, now, thread_id=thread_id, limit=most)
 
             if filter_.channel is not None:
-                of_channel = filtering.threads_of_channel(tx, filter_.channel)
-                listed = [card for card in cards(None) if card.thread_id in of_channel]
+                listed = filtering.cards_of_channel(tx, cards(None), filter_.channel)
                 listed = Elsewhere(only=others.only).but_theirs(tx, listed)
                 return listed if limit is None else listed[max(0, len(listed) - limit) :]
             return _but_theirs(tx, others, cards, limit, newest_last=True)

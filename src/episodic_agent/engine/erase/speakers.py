@@ -4,7 +4,7 @@ import difflib
 from typing import Final
 
 from episodic_agent.core.facts.speakers import OWNER, speaker_of
-from episodic_agent.core.language import fold
+from episodic_agent.core.language import fold, words
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Scope
@@ -35,8 +35,10 @@ def refs_of_speaker(tx: Transaction, speaker: str) -> list[int]:
     spoke = list(tx.observations.actors(limit=MOST))
     meant = [actor for actor in spoke if speaker_name(tx.scope, actor) == name]
     if not meant:
-        near = difflib.get_close_matches(speaker, spoke, n=1)
-        guess = f"did you mean {near[0]!r}? " if near else ""
+        parts = {*words(name)}
+        near = [one for one in spoke if parts and parts <= {*words(fold(one))}][:NAMED]
+        near = near or difflib.get_close_matches(speaker, spoke, n=1)
+        guess = f"did you mean {' or '.join(map(repr, near))}? Give the whole name; " if near else ""
         more = ", …" if len(spoke) > NAMED else ""
         known = ", ".join(map(repr, spoke[:NAMED])) or "nobody"
         raise NotFound(f"nothing that {speaker!r} said is in this memory; {guess}who spoke: {known}{more}")

@@ -14,7 +14,14 @@ from episodic_agent.engine.erase.speakers import refs_of_speaker, speaker_name
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.later import Later
 from episodic_agent.engine.own_ids import find_by_id, given_ids, own_id
-from episodic_agent.engine.recall.walls import check_episode, thread_within, within
+from episodic_agent.engine.recall.walls import (
+    check_episode,
+    check_whole,
+    thread_asked_for,
+    thread_within,
+    walled_off,
+    within,
+)
 from episodic_agent.engine.scoped import RoomOf, Scoped, find_thread, held_to
 from episodic_agent.engine.trace.acts import acts
 from episodic_agent.errors import InvalidInput, NotFound
@@ -94,9 +101,10 @@ class Forgetter:
         with self._at.read() as tx:
             inside = within(tx, walls) or frozenset()
             if episode is not None:
-                check_episode(tx, walls, episode_identity(episode))
+                check_episode(tx, walls, episode_identity(episode), entire=True)
             if thread is not None:
                 thread_within(tx, walls, str(thread), walled=True)
+                check_whole(tx, walls, thread_asked_for(tx, clean_name(thread) or "", walled=True))
             return None if observation is None else find_by_id(tx, observation, inside).id
 
     def _forget_some(
@@ -167,7 +175,8 @@ class Forgetter:
         inside = within(tx, self._at.walls)
         if inside is None:
             return same
-        return [one.id for one in tx.observations.get(list(same)).values() if one.thread_id in inside]
+        stored = walled_off(tx, self._at.walls).observations.get(list(same)).values()
+        return [one.id for one in stored if one.thread_id in inside]
 
 
 @acts("erasures")

@@ -1,7 +1,7 @@
 """The verbs about facts: list and find them, show what proves one, put it right by hand, learn what waits."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -18,7 +18,7 @@ from episodic_agent.engine.filters import Where
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.later import Later
 from episodic_agent.engine.recall.elsewhere import Elsewhere
-from episodic_agent.engine.recall.walls import within
+from episodic_agent.engine.recall.walls import walled_off, within
 from episodic_agent.engine.scoped import RoomOf, Scoped, Walls, walls_of
 from episodic_agent.engine.trace.acts import acts, concerns
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
@@ -182,11 +182,11 @@ class FactRoom(RoomOf):
         moment = aware(at) or self._deps.clock()
         own, names = project_called(name_or_none("project", project)), names_or_none("only", only)
         most = counted("limit", (MOST if query is None else FEW_FACTS) if limit is None else limit)
-        scope = self._at.known()
+        scope, walls = self._at.known(), walls_of(self._at.walls, names)
         about = None if subject is None else _subjects(subject, scope.user_id)
         analysed = None if query is None else _analysed(query, moment, self._deps.language)
         vector = None if analysed is None else self._vector(analysed.dense_text)
-        with self._deps.store.begin(scope, write=False) as tx:
+        with self._reading(scope, walls) as tx:
             scores: dict[UUID, float] | None = None
             if analysed is not None:
                 rows = recalled.matching_facts(tx, self._deps, analysed, vector, limit=MOST)
@@ -201,7 +201,7 @@ class FactRoom(RoomOf):
                 reported_facts = [kept.fact for kept in known]
                 facts = list(core.settled(reported_facts, told_by))
                 scores = None if scores is None else _scored(facts, reported_facts, scores)
-            facts = _inside(tx, walls_of(self._at.walls, names), names, facts)
+            facts = _inside(tx, walls, names, facts)
         cards = [
             FactCard(fact, 0.0 if scores is None else scores[fact.id])
             for fact in facts
@@ -211,11 +211,16 @@ class FactRoom(RoomOf):
             and (scores is None or fact.id in scores)
         ]
         cards.sort(key=lambda card: (-card.score, -card.fact.stated_at.timestamp(), card.id))
-        with self._deps.store.begin(scope, write=False) as tx:
+        with self._reading(scope, walls) as tx:
             elsewhere = Elsewhere(own).hold(tx, (card.fact for card in cards))
             cards = [card for card in cards if card.id not in elsewhere]
             shown = _unexpired(tx, cards, most, self._deps.clock())
             return shown if history or told_by is not None else _after_what_holds(tx, shown, moment)
+
+    @contextmanager
+    def _reading(self, scope: Scope, walls: Walls) -> Iterator[Transaction]:
+        with self._deps.store.begin(scope, write=False) as tx:
+            yield walled_off(tx, walls)
 
     def _vector(self, text: str) -> Vector | None:
         """Return the vector of what is asked; None: words alone answer."""

@@ -3,7 +3,7 @@
 What has expired tells nothing any more, and neither do suppressed words: no filter finds an episode by them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import reduce
 from typing import Final
@@ -119,13 +119,47 @@ def threads_about(tx: Transaction, now: datetime, conditions: MetadataFilter) ->
 
 def threads_of_channel(tx: Transaction, channel: str) -> set[UUID]:
     """Return the threads that something came to by a channel."""
-    name = channel_name(clean_name(channel) or "")
+    name = _named(channel)
     return {*tx.threads.by_numbers(came_by=lambda channels: name in map(channel_name, channels)).values()}
 
 
-def refs_of_channel(tx: Transaction, channel: str) -> Refs:
-    """Return the refs of all that the threads of a channel hold."""
-    return refs_of_threads(tx, threads_of_channel(tx, channel))
+def _named(channel: str) -> str:
+    return channel_name(clean_name(channel) or "")
+
+
+def channels_known(tx: Transaction) -> frozenset[str]:
+    """Return the names of the channels that something came by."""
+    names: set[str] = set()
+
+    def noted(channels: tuple[str, ...]) -> bool:
+        names.update(map(channel_name, channels))
+        return False
+
+    tx.threads.by_numbers(came_by=noted)
+    return frozenset(names)
+
+
+def refs_of_channels(tx: Transaction, names: Collection[str]) -> Refs:
+    """Return the refs of all that came by some channels itself, whatever else its threads hold."""
+    here = tx.threads.by_numbers(came_by=lambda some: not {*map(channel_name, some)}.isdisjoint(names))
+    others = tx.observations.having("channel", sorted(names), besides=[*here]) if here else ()
+    return np.setdiff1d(refs_of_threads(tx, here.values()), np.array(others, np.int64))
+
+
+def cards_of_channel(tx: Transaction, cards: Sequence[EpisodeCard], channel: str) -> list[EpisodeCard]:
+    """Return the cards of episodes and open frames that hold a message which came by a channel."""
+    refs = refs_of_channels(tx, [_named(channel)])
+    runs = np.split(refs, np.flatnonzero(np.diff(refs) > 1) + 1) if len(refs) else []
+    named = {UUID(hex=one.name) for one in tx.index.covers([(int(run[0]), int(run[-1])) for run in runs])}
+
+    def holds(card: EpisodeCard) -> bool:
+        if card.state != listing.OPEN:
+            return card.episode_id in named
+        number, frame = tx.threads.number(card.thread_id), tx.threads.frame(card.thread_id)
+        ends = np.searchsorted(refs, [ref_of(number, frame.first_seq), ref_of(number, frame.next_seq)])
+        return bool(ends[1] > ends[0])
+
+    return [card for card in cards if holds(card)]
 
 
 def refs_of_projects(tx: Transaction, own: frozenset[str]) -> Refs | None:
@@ -166,7 +200,9 @@ def refs_that_count(
     None: all do.
     """
     every = [None if conditions.empty else refs_about(tx, conditions, visibility)]
-    every.append(refs_of_projects(tx, projects) if channel is None else refs_of_channel(tx, channel))
+    every.append(
+        refs_of_projects(tx, projects) if channel is None else refs_of_channels(tx, [_named(channel)])
+    )
     every.append(None if only is None else refs_of_threads(tx, only))
     bounds = [refs for refs in every if refs is not None]
     return reduce(np.intersect1d, bounds) if bounds else None

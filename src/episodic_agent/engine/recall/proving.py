@@ -12,8 +12,10 @@ from episodic_agent.core.recall.due import DaysAsked
 from episodic_agent.core.threads import opens_turn
 from episodic_agent.engine.recall.facts import DIGITS
 from episodic_agent.engine.recall.gathering import Gathered, Gatherer
-from episodic_agent.engine.results import Evidence, Hit, Recall
-from episodic_agent.schemas import Kind, Observation
+from episodic_agent.engine.results import EpisodeCard, Evidence, Hit, Recall, hit_of
+from episodic_agent.engine.visibility.hidden import Visibility
+from episodic_agent.protocols import Transaction, ref_of
+from episodic_agent.schemas import Episode, Kind, Observation
 
 PROOFS: Final = 5  # observations shown with a hit
 _REACH: Final = 40  # among which those are chosen where tools ran, which say the same again and again
@@ -128,3 +130,35 @@ def _with_ends(
             room -= len(groups[place])
             fitting.add(place)
     return [one for place in sorted(fitting) for one in groups[place]]
+
+
+def why_hidden(tx: Transaction, visibility: Visibility, hit: Hit) -> str:
+    """Return why a hit is left out: its episode is hidden, or what proves it."""
+    closed = tx.episodes.get(hit.episode_id)
+    if closed is not None and (why := visibility.why_episode(closed)):
+        return why
+    number = tx.threads.number(hit.thread_id)
+    hidden = visibility.why([ref_of(number, one.observation.seq) for one in hit.evidence])
+    return next(iter(hidden.values()), "")
+
+
+def nearest_evidence(gatherer: Gatherer, card: "Episode | EpisodeCard") -> list[Evidence]:
+    """Return what proves an episode found by its summary alone."""
+    return [Evidence(o, s) for o, s in gatherer.proof(card, PROOFS)] if isinstance(card, Episode) else []
+
+
+def ranked_hit(
+    gathered: Gathered,
+    fused: ranking.Fused,
+    trust: ranking.Confidence,
+    row: int,
+    card: "Episode | EpisodeCard",
+    proofs: Sequence[Evidence],
+) -> Hit:
+    """Return an episode as a hit: its score, how sure it is, how strong, with what proves it."""
+    legs = {name: round(float(values[row]), DIGITS) for name, values in fused.legs.items()}
+    inside = trust.hits[gathered.candidates.episode == row]
+    confidence = float(inside.max()) if len(inside) else 0.0
+    strength = float(gathered.episodes.retrievability[row])
+    score = round(float(fused.scores[row]), DIGITS)
+    return hit_of(card, score, round(confidence, DIGITS), round(strength, DIGITS), proofs, legs)

@@ -43,8 +43,17 @@ from episodic_agent.engine.recall.filtering import no_channel, refs_that_count
 from episodic_agent.engine.recall.former import BetweenEmbedders, FormerQuery
 from episodic_agent.engine.recall.gathering import DAY, Floats, Gathered, Gatherer, SearchBounds, within
 from episodic_agent.engine.recall.happening import bounds_of_review, happened_refs
-from episodic_agent.engine.recall.proving import PROOFS, concluded, evidence_of, of_days, proofs_of
-from episodic_agent.engine.recall.talks import named_talk
+from episodic_agent.engine.recall.proving import (
+    PROOFS,
+    concluded,
+    evidence_of,
+    nearest_evidence,
+    of_days,
+    proofs_of,
+    ranked_hit,
+    why_hidden,
+)
+from episodic_agent.engine.recall.talks import asked_alone, known_names, named_talk, refs_of_people
 from episodic_agent.engine.recall.times import (
     in_its_time,
     nothing_due,
@@ -56,10 +65,9 @@ from episodic_agent.engine.recall.times import (
     zone_of_writer,
     zone_then,
 )
-from episodic_agent.engine.recall.walls import check_place, thread_asked_for, threads_called
+from episodic_agent.engine.recall.walls import check_place, reading, thread_asked_for, threads_called
 from episodic_agent.engine.results import (
     DetailedRecall,
-    EpisodeCard,
     Evidence,
     FactHit,
     Hit,
@@ -70,7 +78,7 @@ from episodic_agent.engine.results import (
 from episodic_agent.engine.scoped import Walls, check_known
 from episodic_agent.engine.visibility.hidden import FADED, Visibility
 from episodic_agent.errors import InvalidInput, ProviderError
-from episodic_agent.protocols import EPISODES, Refs, Transaction, query_vector, ref_of
+from episodic_agent.protocols import EPISODES, Refs, Transaction, query_vector
 from episodic_agent.schemas import Episode, Scope, Vector
 
 PLACE = "place"  # what answers a question for a place alone, or for all that a filter leaves
@@ -207,6 +215,7 @@ class Recaller:
         only = None if named is None else named.ids
         if named is not None:
             named.check(options.names)
+        tx = tx if named is None else reading(tx, options.only, named.outside)
         if only is not None and options.place is not None:
             check_place(tx, options.place, only)
         clock = self._deps.clock()
@@ -222,7 +231,7 @@ class Recaller:
             only=only,
         )
         asked = replace(asked, filter_=replace(asked.filter_, about=about, only=only))
-        unbounded = _with_happened(tx, _with_talk(tx, asked), visibility)
+        unbounded = _with_happened(tx, _with_talk(tx, _with_speakers(tx, asked)), visibility)
         then = unbounded.filter_
         if unbounded.policy not in {PLACE, SEED_003} and options.since is options.until is None:
             then = bounds_of_review(tx, unbounded.query, then, unbounded.now, visibility)
@@ -325,7 +334,7 @@ class Recaller:
         lifted = Visibility(tx, at, lifted=True)
         for hit in _best(self._answer(tx, asked, lifted)) if visibility.drawn else ():
             # one that is shown for other messages, or was not good enough without these, is left out in part
-            if why := _why_hidden(tx, visibility, hit):
+            if why := why_hidden(tx, visibility, hit):
                 left.append(Suppressed(hit, why))
         if asked.policy == PLACE:  # where somebody was counts, not how strong it is
             return left
@@ -419,13 +428,13 @@ class Recaller:
         shown = {n: evidence_of(stored[n], observations, n, explain=options.explain) for n in fromkeys}
         cards = gatherer.episodes(gathered, rows)
         evidence = {
-            row: [shown[n] for n in inside] if inside else _nearest(gatherer, cards[row])
+            row: [shown[n] for n in inside] if inside else nearest_evidence(gatherer, cards[row])
             for row, inside in proofs.items()
         }
         evidence = concluded(
             gatherer, gathered, observations, evidence, explain=options.explain, until=options.until
         )
-        hits = [_hit(gathered, fused, trust, row, cards[row], evidence[row]) for row in rows]
+        hits = [ranked_hit(gathered, fused, trust, row, cards[row], evidence[row]) for row in rows]
         abstains = trust.abstains(policy.threshold)
         why = asked.silence or why_nothing(trust, gathered, policy.threshold)
         return Recall(
@@ -568,19 +577,34 @@ def _with_due(tx: Transaction, asked: _SearchRequest, visibility: Visibility) ->
     return replace(asked, due=shares, filter_=replace(asked.filter_, about=only))
 
 
+def _with_speakers(tx: Transaction, asked: _SearchRequest) -> _SearchRequest:
+    """Return a request for what people said at a time, of that alone; as of words where it is nothing."""
+    query, options, bounds = asked.query, asked.options, asked.filter_
+    refs = refs_of_people(tx, query, bounds) if _of_its_time(query, asked.policy, options) else None
+    if refs is None:
+        return asked
+    if len(refs):
+        return replace(asked, filter_=replace(bounds, about=refs))
+    bounds = replace(bounds, since=options.since, until=options.until)
+    return replace(asked, query=replace(query, said_alone=False), filter_=bounds)
+
+
 def _with_talk(tx: Transaction, asked: _SearchRequest) -> _SearchRequest:
     """Return a request with the thread or channel it names: that alone where only a time stands beside it."""
     options, query = asked.options, asked.query
-    filtered = any(one is not None for one in (options.thread, options.channel, options.place))
-    if filtered or asked.policy in {PLACE, SEED_003} or not FUSING[asked.policy].measured:
+    if asked.policy in {PLACE, SEED_003} or not FUSING[asked.policy].measured:
+        return asked
+    query = known_names(tx, query)
+    asked = replace(asked, query=query)
+    if options.thread is not None or options.place is not None:
         return asked
     talk = named_talk(tx, query.text, asked.now, query.time.utc_offset)
-    if talk is None or not talk.alone or not query.time.ranges or query.ahead is not None:
+    alone = None if talk is None else asked_alone(query, talk, asked.now)
+    if talk is None or alone is None:
         return asked if talk is None else replace(asked, talk=talk.refs)
     about = asked.filter_.about
     there = talk.refs if about is None else np.intersect1d(talk.refs, about)
-    query = replace(query, said_alone=False, happened_alone=True)
-    within_it = replace(asked, query=query, filter_=replace(asked.filter_, about=there))
+    within_it = replace(asked, query=alone, filter_=replace(asked.filter_, about=there))
     return replace(within_it, talk=talk.refs, everywhere=about)
 
 
@@ -650,16 +674,6 @@ def _strength(episode: Episode, now: datetime) -> float:
     return float(retrievability(episode.stability, days))
 
 
-def _why_hidden(tx: Transaction, visibility: Visibility, hit: Hit) -> str:
-    """Return why a hit is left out: its episode is hidden, or what proves it."""
-    closed = tx.episodes.get(hit.episode_id)
-    if closed is not None and (why := visibility.why_episode(closed)):
-        return why
-    number = tx.threads.number(hit.thread_id)
-    hidden = visibility.why([ref_of(number, one.observation.seq) for one in hit.evidence])
-    return next(iter(hidden.values()), "")
-
-
 def _checked(text: str, options: SearchOptions) -> str:
     if not worded("query", text).strip():
         raise InvalidInput("the query is empty; ask something")
@@ -677,24 +691,3 @@ def _checked(text: str, options: SearchOptions) -> str:
     if policy == SEED_003 and (filtered or not options.where.empty):
         raise InvalidInput("recall policy seed-003 knows no filters; leave them out or use `default`")
     return policy
-
-
-def _nearest(gatherer: Gatherer, card: "Episode | EpisodeCard") -> list[Evidence]:
-    """Return what proves an episode found by its summary alone."""
-    return [Evidence(o, s) for o, s in gatherer.proof(card, PROOFS)] if isinstance(card, Episode) else []
-
-
-def _hit(
-    gathered: Gathered,
-    fused: ranking.Fused,
-    trust: ranking.Confidence,
-    row: int,
-    card: "Episode | EpisodeCard",
-    proofs: Sequence[Evidence],
-) -> Hit:
-    legs = {name: round(float(values[row]), DIGITS) for name, values in fused.legs.items()}
-    inside = trust.hits[gathered.candidates.episode == row]
-    confidence = float(inside.max()) if len(inside) else 0.0
-    strength = float(gathered.episodes.retrievability[row])
-    score = round(float(fused.scores[row]), DIGITS)
-    return hit_of(card, score, round(confidence, DIGITS), round(strength, DIGITS), proofs, legs)

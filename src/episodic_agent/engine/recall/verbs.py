@@ -91,7 +91,7 @@ def _retrieved(hit: Hit, content: FullEpisode | None, query: str) -> RetrievedEp
     return RetrievedEpisode(
         hit.thread_title if hit.state == "open" else hit.title,
         hit.summary,
-        hit.start_at,
+        hit.lived_at,
         hit.end_at,
         hit.surprise,
         messages,

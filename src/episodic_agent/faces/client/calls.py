@@ -29,7 +29,6 @@ from episodic_agent.faces.verbs import (
     OF_USER,
     PLACEHOLDER,
     ROOMS,
-    UNSENT,
     VerbRoute,
     verb_of,
 )
@@ -125,7 +124,7 @@ class VerbOverHttp:
         asked = {
             name: sendable(value, self.hints.get(name, str | list[str]))
             for name, value in rest.items()
-            if name not in UNSENT
+            if name not in row.unsent
         }
         if is_list(self.hints["return"]) and row.method == "GET":
             answer = yield from self._pages(row, path, asked)
@@ -148,7 +147,7 @@ class VerbOverHttp:
     def _check(self, row: VerbRoute, rest: Mapping[str, Any]) -> None:
         """Raise InvalidInput for what cannot be sent, unless it is what the verb assumes anyway."""
         assumed = inspect.signature(self.function).parameters
-        for name in (*row.without, *UNSENT):
+        for name in (*row.without, *row.unsent):
             if name in rest and (name not in assumed or rest[name] != assumed[name].default):
                 raise InvalidInput(f"`{name}` of `{self.name}` cannot be sent over HTTP; leave it out")
 

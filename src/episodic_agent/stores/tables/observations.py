@@ -3,9 +3,10 @@
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Literal, cast, overload
+from typing import Final, Literal, cast, overload
 from uuid import UUID
 
+from episodic_agent.core.threads.channels import channel_name
 from episodic_agent.protocols import split_ref
 from episodic_agent.schemas import Observation, Receipt
 from episodic_agent.schemas.observations import ERASED, OPEN
@@ -13,6 +14,12 @@ from episodic_agent.stores.hashing import UNHASHED, content_hash
 from episodic_agent.stores.nouns import OBSERVATION
 from episodic_agent.stores.rows import in_small, optional_time
 from episodic_agent.stores.tables.dialect import Table, are_ids
+
+_OF_THREADS: Final = (
+    "FROM (SELECT CAST(number AS bigint) << 32 AS low FROM thread"
+    " WHERE :mine AND number IN :numbers(threads)) t"
+    " JOIN observation ON ref BETWEEN low AND low + 4294967295 WHERE :also AND erased_at IS NULL"
+)
 
 
 class ObservationTable(Table):
@@ -97,17 +104,31 @@ class ObservationTable(Table):
         return [ref for (ref,) in self._session.read(sql, n=limit, **targets)]
 
     def having(
-        self, field: Literal["external_id", "actor"], values: Sequence[str], *, limit: int | None = None
+        self,
+        field: Literal["external_id", "actor", "channel"],
+        values: Sequence[str],
+        *,
+        limit: int | None = None,
+        besides: Sequence[int] | None = None,
     ) -> Sequence[int]:
-        """Return the references of observations with one of some values in a field, in order."""
+        """Return the references of observations with one of some values in a field, or others `besides`."""
         names = {f"name{n}": value for n, value in enumerate(values)}
-        if not names:
-            return []
         among = ", ".join(f":{name}" for name in names)
-        where = f":mine AND erased_at IS NULL AND {field} IN ({among})"
+        has = f"{field} IN ({among})" if names else "1 = 0"
         most = "" if limit is None else f" LIMIT {int(limit)}"
-        sql = f"SELECT ref FROM observation WHERE {where} ORDER BY ref{most}"
-        return [ref for (ref,) in self._session.read(sql, **names)]
+        if besides is None:
+            sql = (
+                f"SELECT ref FROM observation WHERE :mine AND erased_at IS NULL AND {has} ORDER BY ref{most}"
+            )
+            return [ref for (ref,) in self._session.read(sql, **names)] if names else []
+        sql = f"SELECT ref, {field} {_OF_THREADS} AND ({field} IS NULL OR NOT {has}) ORDER BY ref"
+        rows = self._session.read(sql, threads=[*besides], **names)
+        if field == "channel":  # it is kept as it was written
+            others = {
+                one for one in {row[1] for row in rows} if one is None or channel_name(one) not in values
+            }
+            rows = [row for row in rows if row[1] in others]
+        return [ref for ref, _ in rows][:limit]
 
     def hash_older(self, *, limit: int) -> int:
         """Hash up to `limit` observations that have no content hash as they are now; return how many."""

@@ -44,7 +44,6 @@ from episodic_agent.faces.verbs import (
     OF_SPACE,
     OF_USER,
     PLACEHOLDER,
-    UNSENT,
     USER,
     VerbRoute,
     operation_name,
@@ -172,7 +171,7 @@ def _parameters(
     """Return the parameters of a route: those in its path, and one model of all the others."""
     row = call.row
     in_path = PLACEHOLDER.findall(base + row.path)
-    hidden = {"self", *in_path, *row.without, *row.set_to, *UNSENT, *(("limit",) if call.paged else ())}
+    hidden = {"self", *in_path, *row.without, *row.set_to, *row.unsent, *(("limit",) if call.paged else ())}
     fields: dict[str, Any] = {
         name: (_taken(hints[name]), ... if one.default is inspect.Parameter.empty else _default(one.default))
         for name, one in taken.items()
