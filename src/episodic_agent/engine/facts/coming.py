@@ -13,6 +13,7 @@ from uuid import UUID
 from episodic_agent.core.facts.quoting import may_teach
 from episodic_agent.core.prompts import facts as asking
 from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.facts.listening import with_listeners
 from episodic_agent.engine.facts.quoting import knows_meaning, quoted, stored_vectors, weighed
 from episodic_agent.engine.facts.transcripts import read_messages, statements_of, with_shares
 from episodic_agent.engine.facts.writing import embedded, write_facts
@@ -60,6 +61,7 @@ class Quoter:
             there = stored_vectors(tx, deps, list(tx.observations.get(ids).values())) if ids else {}
             statements = [replace(one, language=deps.language) for one in statements]
             statements = with_shares(tx, statements, there if knows_meaning(deps) else None)
+            statements = with_listeners(tx, statements)
         spoken = quoted(deps, statements, there)
         if not spoken:
             with deps.store.begin(scope) as tx:
