@@ -111,3 +111,31 @@ def test_a_wish_counts_where_its_speaker_is_written_with(team: UserMemory, clock
     assert TO_IT in known_of(
         team.context(question, thread="a-new-one").text
     )  # who writes there is not known yet
+
+
+def test_only_what_the_user_says_to_the_assistant_is_a_wish(tmp_path: Path, clock: Clock) -> None:
+    mails = (
+        ("mail: cake", "email", "Hannah", "Dear Nadia, never call me before ten, please."),
+        ("mail: cake", "email", "Nadia", "Dear Hannah, please always write me which cake you mean."),
+        ("mail: flour", "email", "Nadia", "Hi Sam, please always send the pallets before nine."),
+        ("ovens", "slack", "Tomasz", "please never touch the fuse box"),
+        ("ovens", "slack", "Nadia", "ok, and please answer me on Slack from now on, not by mail"),
+        ("web", "web", "Nadia", "please answer in bullet points, five at most"),
+        ("web", "web", "assistant", "I will."),
+        ("car", "voice", "Nadia", "and always tell me prices without VAT"),
+    )
+    with Memory.open(tmp_path / "m.db", embedder=default_model(), clock=clock) as memory:
+        nadia = memory.user("nadia")
+        for n, (thread, channel, who, text) in enumerate(mails):
+            clock.now = START + timedelta(hours=7 * n)
+            role = {"role": "assistant"} if who == "assistant" else {"role": "user", "name": who}
+            nadia.add({**role, "content": text}, thread=thread, channel=channel, timestamp=clock.now)
+        clock.forward(hours=20)
+        nadia.flush()
+        text = known_of(nadia.context("where can I buy a new chair?", thread="new", channel="web").text)
+        wishes = [fact.fact.value for fact in nadia.facts.list(category="guideline")]
+    assert "bullet points" in text
+    assert "without VAT" in text  # nobody else is there, and it is the user
+    for others in ("before ten", "which cake", "pallets", "fuse box", "on Slack"):
+        assert others not in text
+    assert not any("fuse box" in wish or "on Slack" in wish or "which cake" in wish for wish in wishes)

@@ -98,3 +98,28 @@ def test_a_mail_that_is_nothing_but_its_frame_stays_as_it_is(run: Run, tmp_path:
     run("flush")
     ((words, _),) = read_back(run)
     assert words.strip()
+
+
+ONE_LINE = {
+    "Dieter Keller (Brandt)": ("Dear Ms Lund,", "our engineer comes on Thursdays between 8 and 10.",
+                               "Kind regards, Dieter Keller, Brandt Oven Service"),
+    "Nadia": ("Hello Brandt team,", "our deck oven in Mill Lane trips the fuse.", "Regards, Nadia Haddad"),
+    "Mrs Okafor": ("Dear Ms Lund,", "Sami goes to maths club on Wednesdays.",
+                   "Kind regards, B. Okafor, head of Year 8"),
+    "Joanne": ("Hi Ana,", "we deliver flour every Tuesday.", "Joanne Pike, Fenwick Mills"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ONE_LINE)
+def test_a_mail_in_one_line_has_a_frame_too(run: Run, tmp_path: Path, name: str) -> None:
+    greeting, body, signature = ONE_LINE[name]
+    text = f"{greeting} {body} {signature}"
+    run("import", mailbox(tmp_path, [mail(name, "News", text)]))
+    run("flush")
+    ((words, identity),) = read_back(run)
+    facts = " ".join(fact["fact"] for fact in run("facts", "list", "--json").json["facts"])
+    for line in (greeting, signature):
+        assert line.rstrip(",") not in words
+        assert line.rstrip(",") not in facts
+    assert body.rstrip(".").casefold() in words.casefold()
+    assert run("show", identity, "--json").json["messages"][0]["text"] == text

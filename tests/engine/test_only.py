@@ -42,7 +42,12 @@ def team(open_memory: OpenMemory, clock: Clock) -> UserMemory:
     """Four places of a team in one memory."""
     memory = open_memory().user("team", new=True)
     for n, (thread, who, text) in enumerate(TALK):
-        memory.add(text, role=who, thread=thread, timestamp=START + timedelta(hours=7 * n))
+        at = START + timedelta(hours=7 * n)
+        if who == "user":  # a wish among colleagues is to the assistant where that takes part, and answers
+            memory.add("Yes?", role="assistant", thread=thread, timestamp=at - timedelta(minutes=1))
+        memory.add(text, role=who, thread=thread, timestamp=at)
+        if who == "user":
+            memory.add("Noted.", role="assistant", thread=thread, timestamp=at + timedelta(minutes=1))
     clock.now = NOW
     memory.flush()
     return memory

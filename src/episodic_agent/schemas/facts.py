@@ -41,6 +41,7 @@ class Statement:
     when it is None. `before` is what was said just before it, "" for nothing; `share` in (0, 1) that of what
     lasts in the talk before, one half where nobody has heard it, None where it decides nothing. `earlier` is
     what the same speaker said before it in the same sitting, `talk` what anybody did: the last of it last.
+    What is not `to_assistant` is said to other people: what it asks for is no wish of the user.
     """
 
     text: str
@@ -56,6 +57,7 @@ class Statement:
     share: float | None = 0.5
     earlier: tuple["Statement", ...] = ()
     talk: tuple[TalkLine, ...] = ()
+    to_assistant: bool = True
 
 
 def _until(at: datetime | None) -> str:

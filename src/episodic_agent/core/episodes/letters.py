@@ -3,15 +3,21 @@
 A mail is kept whole and found by all its words; titles and facts are read of what stands between. The frame
 is told by its form, in any language: a short first line that ends in a comma, a line that is the sender's
 name with the short line above it and all below, and a foot that the import saw in several mails of theirs.
+Some are written in one line: there a salutation is told by its first word, and a signature is what follows
+the last sentence where that is a name, with the closing before it.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Final
 
+from episodic_agent.core.boundary.conversation.cues.speech import speech
+from episodic_agent.core.episodes.stop_words import abbreviated
 from episodic_agent.core.language import words
+from episodic_agent.data import listed_words
 from episodic_agent.schemas import Observation
 
 _MAILS: Final = 8  # of a sender that are compared
@@ -25,6 +31,11 @@ _BELOW: Final = 12  # lines that may follow a signature's first: what is longer 
 _NO_NAME: Final = re.compile(r"[\d:;@|!?…<>\[\]()]|\w{4,}\.$")
 _SENTENCE_ENDS: Final = ("?", ":", ";", "？", "：", "；", "…")
 _POSTSCRIPT: Final = re.compile(r"p\.? ?s\.?\b", re.IGNORECASE)
+_SALUTED: Final = 6  # words of a salutation at most
+_ITS_END: Final = re.compile(r"[,!，！:.]+(?:\s+|$)|$")
+_WORD: Final = re.compile(r"[^\W\d]+(?:['’-][^\W\d]+)*")
+_LAST_STOP: Final = re.compile(r"(?<=[\w)]{2})[.!?…]+\s+|[。！？]\s*")
+_NAMED: Final = 3  # words of a name, or of a closing, in a line of its own mail
 _NOTE: Final = re.compile(r"\[[^\[\]\n]+\]")  # what stands for something attached
 
 
@@ -62,7 +73,13 @@ def frame_of(text: str, sender: str) -> list[tuple[int, int]]:
     if len(written) > 1 and _greets(lines[written[0]]):
         frame.append((starts[written[0]], starts[written[0] + 1] - 1))
         written = written[1:]
+    elif written and (greeted := salutation(lines[written[0]])) < len(lines[written[0]].rstrip()):
+        frame += [(starts[written[0]], starts[written[0]] + greeted)] if greeted else []
     signed = _signature(lines, written, frozenset(words(sender)))
+    if signed is None and written:
+        n = written[-1]
+        closed = _closed_by(lines[n], frozenset(words(sender)))
+        frame += [] if closed is None else [(starts[n] + closed, starts[n] + len(lines[n]))]
     if signed is not None:
         after = (n for n in written if n > signed and _POSTSCRIPT.match(lines[n].lstrip()))
         frame.append((starts[signed], starts[next(after, written[-1] + 1)] - 1))
@@ -71,6 +88,55 @@ def frame_of(text: str, sender: str) -> list[tuple[int, int]]:
 
 def _greets(line: str) -> bool:
     return line.rstrip().endswith((",", "，", "、")) and len(words(line)) <= _GREETING
+
+
+def salutation(text: str) -> int:
+    """Return how many characters of a text, from its start, greet somebody and say nothing else.
+
+    >>> text = "Dear Ms Haddad, the van comes at nine."
+    >>> text[salutation(text):], salutation("Dear me, that is late"), salutation("Good bread, she says")
+    ('the van comes at nine.', 0, 0)
+    """
+    called: list[str] = []
+    place = 0
+    while len(called) <= _SALUTED and (word := _WORD.match(text, place)):
+        called.append(word.group())
+        place = word.end()
+        if text[place : place + 2] == ". " and called[-1].casefold() in abbreviated():
+            place += 1
+        if end := _ITS_END.match(text, place):
+            return end.end() if _salutes(called) else 0
+        place += text[place : place + 1] == " "
+    return 0
+
+
+def _salutes(called: Sequence[str]) -> bool:
+    """Tell whether words greet somebody: the last are a name, or what stands for one behind "hi"."""
+    first, *others = called
+    if first.casefold() not in _salutations() or not others:
+        return False
+    small = [word.islower() for word in others]
+    if speech(first)[0].greets and len(others) <= _NAMED:
+        return not small[0] or len(others) == 1
+    return not small[-1] and small == sorted(small, reverse=True)
+
+
+@cache
+def _salutations() -> frozenset[str]:
+    return listed_words("language/fillers.salutations")
+
+
+def _closed_by(line: str, sender: frozenset[str]) -> int | None:
+    """Return where the signature begins that follows the last sentence of a line; None without one."""
+    stop = max((match.end() for match in _LAST_STOP.finditer(line)), default=0)
+    parts = [part.strip() for part in line[stop:].split(",")]
+    if not stop or not parts[0] or max(len(part.split()) for part in parts) > _NAME:
+        return None
+    for place, part in enumerate(parts):
+        if _is_name(part) and not sender.isdisjoint(words(part)):
+            return stop if all(_closes(one) and len(one.split()) <= _NAMED for one in parts[:place]) else None
+    alone = len(parts) == 1 and len(parts[0].split()) <= _NAMED and _is_name(parts[0])
+    return stop if alone else None
 
 
 def _signature(lines: Sequence[str], written: Sequence[int], sender: frozenset[str]) -> int | None:

@@ -11,6 +11,7 @@ from typing import Final
 from episodic_agent.core.boundary.conversation.cues.speech import speech
 from episodic_agent.core.episodes.clauses import Clause
 from episodic_agent.core.episodes.languages import ASSISTANTS, PROMPTS, SOURCES, UNSPACED
+from episodic_agent.core.episodes.letters import salutation
 from episodic_agent.core.episodes.stop_words import abbreviated
 from episodic_agent.core.language import script, tokens
 from episodic_agent.data import listed_words
@@ -77,7 +78,7 @@ def telling_clause(
         return _OPENING if opening is not None and clause.order == opening.order else _FIRST
 
     values = [
-        score * share * min(len(clause.terms), _TELLING) * standing(clause)
+        score * share * min(len(clause.terms), _TELLING) * standing(clause) * (not _only_greets(clause.text))
         for clause, score, share in zip(clauses, scores, trust, strict=True)
     ]
     best = sorted(range(len(clauses)), key=lambda n: (-round(values[n], 9), n))[:_TRIED]
@@ -122,6 +123,10 @@ def _trust(clause: Clause, role: str) -> float:
 
 def _greets(text: str) -> bool:
     return bool(speech(text.split(maxsplit=1)[0])[0].greets)
+
+
+def _only_greets(text: str) -> bool:
+    return salutation(text) == len(text.rstrip())
 
 
 def cut(text: str, weights: Mapping[str, float], language: str) -> str:
@@ -174,6 +179,7 @@ def _cut_off(text: str, longest: int) -> str:
 def _bare(text: str, language: str) -> str:
     """Take greetings, fillers and loose signs off the ends of a clause; what would leave nothing stays."""
     plain = _NEXT_ITEM.sub("", text.strip(_ENDS)).strip(_ENDS)
+    plain = plain[salutation(plain) :].strip(_ENDS) or plain
     while " " in plain:
         word, rest = plain.split(" ", 1)
         known = word.casefold().strip(_ENDS)

@@ -35,6 +35,7 @@ from episodic_agent.core.facts.speakers import speaker_of
 from episodic_agent.core.facts.stating import (
     EVEN,
     LONG_ENTRY,
+    NO_WISH,
     SURE_WISH,
     WISH,
     Judgement,
@@ -138,6 +139,14 @@ def may_teach(text: str, language: str | None = None) -> bool:
     )
 
 
+def may_wish(statement: Statement) -> bool:
+    """Tell whether a statement may hold a standing wish, by its words alone."""
+    text = statement.text
+    return any(
+        wish(text[slice(*place)]) >= WISH_WORTH_A_VECTOR for place in parts_of(text, statement.language)
+    )
+
+
 def _worth_a_vector(words: str, before: str = "") -> bool:
     return lasts(words, before) >= WORTH_A_VECTOR or wish(words) >= WISH_WORTH_A_VECTOR
 
@@ -145,8 +154,11 @@ def _worth_a_vector(words: str, before: str = "") -> bool:
 def _believed(statement: Statement, words: str, before: str = "", vector: Vector | None = None) -> Judgement:
     """Return what is thought of words of a statement: a standing wish lasts for that alone.
 
-    A wish is said to whoever remembers it. In a long entry that is hardly a sentence: there it must be sure.
+    A wish is said to whoever remembers it, and what people ask of each other is none. In a long entry hardly
+    a sentence is one: there it must be sure.
     """
+    if not statement.to_assistant:
+        return judged(words, before, vector, _share(statement, words), NO_WISH)._replace(wish=0.0)
     least = SURE_WISH if len(statement.text) > LONG_ENTRY else WISH
     judgement = judged(words, before, vector, _share(statement, words), least)
     if judgement.wish < SURE_WISH:

@@ -19,6 +19,15 @@ def speaker_of(actor: str) -> str:
     return OWNER if fold(actor) in _GENERIC else actor
 
 
+def person_of(actor: str, user: str) -> str:
+    """Return who somebody is, whatever a chat calls them: `OWNER` under the name of the memory, too.
+
+    >>> person_of("Nadia", "nadia"), person_of("user", "nadia"), person_of("Hannah", "nadia")
+    ('The user', 'The user', 'hannah')
+    """
+    return OWNER if speaker_of(actor) == OWNER or fold(actor) == fold(user) else fold(actor)
+
+
 def is_owner(spoken: Attributed, user: str) -> bool:
     """Tell whether the one whose memory it is said something, under whatever name.
 

@@ -53,6 +53,7 @@ _LOWEST: Final = {"meaning": 0.32, "words": 0.363}
 _PULL: Final = 1.6  # log-odds for each of the share's
 _FRESH: Final = 0.6  # log-odds by which a statement of talk nobody has heard yet is believed sooner
 STATEMENTS: Final = 6  # of a long message, that a search or a context judges: all of them bring no more
+NO_WISH: Final = 1.1  # no statement is as likely one
 _ASKS, _WISHES, _STATES = "asks", "wishes", "states"  # what a sentence does
 _UNSPACED: Final = frozenset({"han", "kana", "thai"})
 _BEGINNING: Final = 2  # words that open a sentence

@@ -14,6 +14,7 @@ from episodic_agent.core.facts.quoting import may_teach
 from episodic_agent.core.facts.stating import is_person
 from episodic_agent.core.prompts import facts as asking
 from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.facts.listening import with_listeners
 from episodic_agent.engine.facts.quoting import knows_meaning, quoted, stored_vectors, weighed
 from episodic_agent.engine.facts.transcripts import is_told, read_messages, with_shares
 from episodic_agent.engine.facts.writing import embedded, write_facts
@@ -57,6 +58,7 @@ class Quoter:
             there = stored_vectors(tx, deps, list(tx.observations.get(ids).values())) if ids else {}
             statements = [replace(one, language=deps.language) for one in statements]
             statements = with_shares(tx, statements, there if knows_meaning(deps) else None)
+            statements = with_listeners(tx, statements)
         spoken = quoted(deps, statements, there)
         if not spoken:
             with deps.store.begin(scope) as tx:

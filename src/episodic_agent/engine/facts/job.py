@@ -28,6 +28,7 @@ from episodic_agent.core.prompts import facts as asking
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.asking import FactReply, ask_for_facts
 from episodic_agent.engine.facts.coming import WRITES, Quoter
+from episodic_agent.engine.facts.listening import with_listeners
 from episodic_agent.engine.facts.parts import (
     EpisodeAnswer,
     ReadPart,
@@ -272,6 +273,7 @@ class Consolidator:
                     known,
                 )
             ]
+            statements = with_listeners(tx, statements)
         spoken = quoted(self._deps, statements, there)
         return _FactsRead(quotations=spoken, vectors=there, without_model=why)
 
