@@ -353,9 +353,9 @@ def gathered(seed: int) -> tuple[asked.Case, asked.Asked]:
     return asked.Case("ret_realtalk", "0", "minilm", refs, names, names.tolist(), vectors), reported_asked
 
 
-# The question of the case looks back, at one time of each thing: what is due and what is done every day have cases
-# of their own (`tests/engine/test_due.py`, `tests/engine/test_last_time.py`).
-BESIDE = {"dense foreign", "due", "occasions"}
+# The question of the case looks back, at one time of each thing, in a sentence: what is due, what is done every day and
+# words to look for have cases of their own (`tests/engine/test_due.py`, `test_last_time.py`, `test_literal.py`).
+BESIDE = {"dense foreign", "due", "occasions", "literal"}
 
 
 @pytest.mark.parametrize("name", sorted(set(recall_quality.ablations()) - BESIDE))

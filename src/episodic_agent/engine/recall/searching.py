@@ -230,6 +230,8 @@ class Recaller:
             projects=options.projects if options.thread is None else frozenset(),
             only=only,
         )
+        if about is not None and named is not None:
+            about = np.setdiff1d(about, [*named.outside])
         asked = replace(asked, filter_=replace(asked.filter_, about=about, only=only))
         unbounded = _with_happened(tx, _with_talk(tx, _with_speakers(tx, asked)), visibility)
         then = unbounded.filter_
