@@ -295,11 +295,12 @@ export interface ErasurePage {
   /** Give it as `cursor` for the next page; null on the last. */ next: string | null;
 }
 
-/** An observation that made a hit, with its own score in [0, 1] and its legs' scores. */
+/** An observation that made a hit, with its own score in [0, 1] and its legs' scores. `days` are those to come that the question asks about: quoted is a sentence that names one of them. */
 export interface Evidence {
   observation: Observation;
   score: number | null;
   legs: Record<string, number | null>;
+  days: unknown;
 }
 
 /** A would-be episode: its seqs (inclusive) and why it ends; an open end has the reason `open`. */
@@ -1325,11 +1326,11 @@ export class UserMemory {
   /** Return what the next prompt should be told of the past, before or after the message was added */
   context(asked: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; message: string; thread?: string | null; channel?: string | null; at?: string | null; max_tokens?: number; form?: "default" | "context-2027-02" | "context-2027-01" | "seed-002"; project?: string | null; only?: string | string[] | null }): Promise<ThreadContext>;
   /** Return the episodes and facts that best answer a query, with the observations that prove it */
-  search(asked: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; query: string; limit?: number; observations?: number | null; policy?: string; explain?: boolean; asking?: string | null; facts?: number; suppressed?: boolean; thread?: string | null; channel?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string | string[] | null; category?: string | null; project?: string | null; only?: string | string[] | null }): Promise<SearchAnswer>;
+  search(asked: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; query: string; limit?: number; observations?: number | null; policy?: string; now?: string | null; explain?: boolean; asking?: string | null; facts?: number; suppressed?: boolean; thread?: string | null; channel?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string | string[] | null; category?: string | null; project?: string | null; only?: string | string[] | null }): Promise<SearchAnswer>;
   /** Return the episodes and facts that best answer a query, with the observations that prove it */
-  recall(asked: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; query: string; limit?: number; observations?: number | null; policy?: string; explain?: boolean; asking?: string | null; facts?: number; suppressed?: boolean; detail?: "auto" | "none" | "low" | "high"; thread?: string | null; channel?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string | string[] | null; category?: string | null; project?: string | null; only?: string | string[] | null }): Promise<DetailedRecall>;
+  recall(asked: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; query: string; limit?: number; observations?: number | null; policy?: string; now?: string | null; explain?: boolean; asking?: string | null; facts?: number; suppressed?: boolean; detail?: "auto" | "none" | "low" | "high"; thread?: string | null; channel?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string | string[] | null; category?: string | null; project?: string | null; only?: string | string[] | null }): Promise<DetailedRecall>;
   /** Return what `search` finds as Markdown for a prompt, in seed 003's form; "" where nothing answers */
-  retrieve(asked: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; query: string; detail?: "auto" | "none" | "low" | "high"; limit?: number; facts?: number; asking?: string | null; thread?: string | null; channel?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string | string[] | null; category?: string | null; project?: string | null; only?: string | string[] | null }): Promise<TextAnswer>;
+  retrieve(asked: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; query: string; detail?: "auto" | "none" | "low" | "high"; limit?: number; facts?: number; now?: string | null; asking?: string | null; thread?: string | null; channel?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string | string[] | null; category?: string | null; project?: string | null; only?: string | string[] | null }): Promise<TextAnswer>;
   /** Erase one observation, episode or thread, all that one `speaker` said, or `everything` of the user */
   eraseEpisodes(asked: { episode: string; dry_run?: boolean }): Promise<Erasure>;
   /** Close the open frames (of one thread, or all of the user's) and wait for their words */
