@@ -11,10 +11,9 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from episodic_agent.core.facts.speakers import OWNER, speaker_of
+from episodic_agent.core.facts.speakers import person_of
 from episodic_agent.core.identity import decision_id, thread_id
 from episodic_agent.core.ingest import Item
-from episodic_agent.core.language import fold
 from episodic_agent.core.threads import (
     Arriving,
     Channels,
@@ -136,10 +135,7 @@ class Placement:
 
     def _speaker(self, spoken: Item | Observation) -> str:
         """Return the person who says something, whose memory it is under one name; "" for the agent."""
-        if is_reply(spoken):
-            return ""
-        name = speaker_of(fold(spoken.actor))
-        return OWNER if name == fold(self._tx.scope.user_id) else name
+        return "" if is_reply(spoken) else person_of(spoken.actor, self._tx.scope.user_id)
 
     def _name(self, arriving: Arriving) -> UUID:
         """Name a new thread by its channel and its beginning, as people speak of it."""
