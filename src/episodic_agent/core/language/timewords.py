@@ -12,11 +12,16 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from episodic_agent.core.language import fold, tokens
 from episodic_agent.core.language.dayparts import DayPart, about, any_day, read_parts, without
-from episodic_agent.core.language.japanese import shared_times
+from episodic_agent.lazily import module
+
+if TYPE_CHECKING:
+    from episodic_agent.core.language import japanese
+else:
+    japanese = module("episodic_agent.core.language.japanese")  # ASCII text needs none of it
 
 Unit: TypeAlias = str
 _Reader: TypeAlias = "Callable[[re.Match[str], datetime], TimeRange | None]"
@@ -276,7 +281,7 @@ def normal(query: str) -> str:
     """Fold case and accents, keeping signs and spaces; Japanese times are put into shared characters."""
     if query.isascii():  # folds to lower case and nothing else
         return query.lower()
-    return shared_times(re.sub(r"\w+", lambda match: fold(match.group()), query))
+    return japanese.shared_times(re.sub(r"\w+", lambda match: fold(match.group()), query))
 
 
 def _shift(stretch: TimeRange, by: timedelta) -> TimeRange:
