@@ -15,7 +15,7 @@ from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.runnables import RunnablePassthrough
 from langchain_core.runnables.history import RunnableWithMessageHistory
 
-from episodic_agent import InvalidInput, Memory
+from episodic_agent import InvalidInput, Memory, NotFound
 from episodic_agent.adapters.langchain import EpisodicChatHistory, EpisodicRetriever
 
 CALL = {"name": "weather", "args": {"city": "Lisbon"}, "id": "c1", "type": "tool_call"}
@@ -105,8 +105,10 @@ def test_nobodys_history_and_one_without_a_name_are_refused(memory: Memory) -> N
 
 def test_the_retriever_finds_in_named_threads_alone(memory: Memory) -> None:
     team = team_of(memory)
-    for only, expected in ((None, (True, True)), ([OPEN], (True, False)), ("nobody", (False, False))):
+    for only, expected in ((None, (True, True)), ([OPEN], (True, False))):
         assert told_of(EpisodicRetriever(memory=team, only=only).invoke(QUESTION)) == expected
+    with pytest.raises(NotFound, match="no thread or channel 'nobody'"):
+        EpisodicRetriever(memory=team, only="nobody").invoke(QUESTION)
     with pytest.raises(InvalidInput, match="name at least one"):
         EpisodicRetriever(memory=team, only=[]).invoke(QUESTION)
 
