@@ -33,6 +33,7 @@ def holding(folder: Path, clock: Clock, *spoken: str) -> set[str]:
         ("I'm allergic to penicillin.", "Don't forget, I'm not joking, I'm allergic to penicillin."),
         ("I'm allergic to nuts.", "My daughter is not allergic to nuts."),
         ("I'm allergic to nuts.", "Am I not allergic to nuts?"),
+        ("I take my blood pressure medication at eight.", "I forgot my blood pressure medication again"),
         ("我对青霉素过敏，小时候打针休克过", "看完牙了，医生给开头孢，我说了青霉素过敏，他换了别的药"),
         ("我对青霉素过敏", "今天做了检测，芒果其实不过敏，是尘螨过敏"),
         ("海老アレルギーです。", "友だちはアレルギーじゃなかった。"),

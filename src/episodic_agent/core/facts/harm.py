@@ -1,9 +1,9 @@
 """What harms a person, an allergy, a diet, an illness: when later words may end it, and when they deny it.
 
 A wrong end costs more here than a fact too many. "I told him of the penicillin, he changed the drug" confirms
-what it names; a second allergy is no change of the first, nor is a daughter's one of one's own. So what harms
-ends by a clause alone that denies it and names what it is of, if no other clause affirms it; a diet or a
-medicine by one that changes it, too.
+what it names, as does "forgot my tablets again"; a second allergy is no change of the first, nor is a
+daughter's one of one's own. So what harms ends by a clause alone that denies it and names what it is of, if
+no other clause affirms it. What only changes, a dose or an hour, is told beside it, the newer last.
 """
 
 import re
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from episodic_agent.core.facts.stating import has_cue
-from episodic_agent.core.language import fold, tokens
+from episodic_agent.core.language import tokens
 from episodic_agent.core.recall.alone import QUESTION_MARKS
 
 # Stems of words for being harmed by what they name: they are shared by any two such things.
@@ -31,11 +31,10 @@ _CLAUSE: Final = re.compile(r"[.,;:!?\n。，、；：！？]+")
 
 
 class HarmClause(NamedTuple):
-    """A clause about a harm: what it names by stems, if it denies or changes it, if another person has it."""
+    """A clause about a harm: what it names by stems, if it denies it, if another person has it."""
 
     named: frozenset[str]
     denies: bool
-    changes: bool
     of_others: bool
 
 
@@ -65,16 +64,14 @@ def may_end(newer: str, older: str) -> bool:
     before = next(_clauses(older), None)
     about = [one for one in _clauses(newer) if one.named & _named(older)]
     same = before is None or all(one.of_others == before.of_others for one in about)
-    strictly = any(stem in fold(older) for stem in _HARMED_BY)
-    over = all(one.denies or (one.changes and not strictly) for one in about)
-    return bool(about) and same and over and not _is_asked(newer)
+    return bool(about) and same and all(one.denies for one in about) and not _is_asked(newer)
 
 
 def _clauses(words: str) -> Iterator[HarmClause]:
     for clause in _CLAUSE.split(words):
         if has_cue(clause, "care"):
             others = has_cue(clause, "third") or has_cue(clause, "kin")
-            yield HarmClause(_named(clause), has_cue(clause, "negation"), has_cue(clause, "change"), others)
+            yield HarmClause(_named(clause), has_cue(clause, "negation"), others)
 
 
 def _is_asked(words: str) -> bool:

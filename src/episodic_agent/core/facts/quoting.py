@@ -11,6 +11,7 @@ What is said again, or put in the place of something, belongs to the same *matte
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cache
 from hashlib import blake2b
 from typing import Final, NamedTuple
@@ -437,7 +438,12 @@ def _what_it_amends(quotation: Quotation, others: Sequence[KnownFact]) -> tuple[
     ]
     if not amended:
         return None
-    how, fact = max(amended, key=lambda one: (*one[0][:2], one[1].telling[-1].said_at, str(one[1].id)))
+
+    def closest(pair: tuple[Amendment, Fact]) -> tuple[bool, int, datetime, str]:
+        how, fact = pair
+        return how.same_kind, how.shared, fact.telling[-1].said_at, str(fact.id)
+
+    how, fact = max(amended, key=closest)
     return fact, how
 
 
@@ -490,7 +496,7 @@ def _what_it_changes(
         by_talk = in_talk.get(other.fact.id)
         denied = by_talk is not None and by_talk < DENIED
         least = threshold(quotation.vector is not None)
-        if has_cue(older.text, "care"):  # it is denied, and what it is of is named (`may_end`)
+        if has_cue(older.text, "care") and denies_harm(newer.text):  # of what is named, too (`may_end`)
             least, denied = DENIED_HARM, False
         likely = by_pair >= least and not denied
         if not likely and not _revises(older, newer, by_pair):
