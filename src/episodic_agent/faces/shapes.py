@@ -13,7 +13,7 @@ from episodic_agent.core.context import harmless, shown_name
 from episodic_agent.core.context.retrieved import LONGEST_PROOF, heading
 from episodic_agent.core.language import plural
 from episodic_agent.core.strength.decay import initial_strength
-from episodic_agent.engine.results import EpisodeCard, Evidence, FactHit, FullEpisode, Hit, Recall
+from episodic_agent.engine.results import Commitment, EpisodeCard, Evidence, FactHit, FullEpisode, Hit, Recall
 from episodic_agent.faces.wording import minute, reason
 from episodic_agent.schemas import Observation, Thread
 from episodic_agent.schemas.facts import since_when
@@ -43,6 +43,8 @@ def recall_json(recall: Recall, *, explain: bool = False, suppressed: bool = Fal
         "confidence": recall.confidence,
         "notes": list(recall.notes),
     }
+    if recall.commitments:
+        shaped["commitments"] = [commitment_json(one) for one in recall.commitments]
     if explain:
         shaped["candidates"] = [hit_json(hit, explain=True) for hit in recall.candidates]
     if suppressed:
@@ -50,6 +52,19 @@ def recall_json(recall: Recall, *, explain: bool = False, suppressed: bool = Fal
             {**hit_json(hidden.hit, explain=explain), "reason": hidden.reason} for hidden in recall.suppressed
         ]
     return shaped
+
+
+def commitment_json(one: Commitment) -> dict[str, Any]:
+    """Shape something that was taken on, with what settled it."""
+    done = one.settled_by
+    return {
+        "by": one.by,
+        "to": one.to,
+        "text": one.observation.text,
+        "at": one.observation.at,
+        "due": one.due,
+        "settled_by": None if done is None else {"actor": done.actor, "text": done.text, "at": done.at},
+    }
 
 
 def hit_json(hit: Hit, *, explain: bool = False) -> dict[str, Any]:

@@ -24,21 +24,31 @@ from episodic_agent.schemas import Vector
 TAKING: Final = "recall/commitments.npz"
 ASKING: Final = "recall/commitments_asked.npz"
 CHOOSING: Final = "recall/commitments_chosen.npz"
+WHOSE: Final = "recall/commitments_whose.npz"
 ASKED: Final = 0.45  # from which a question asks for commitments
 LONGEST: Final = 400  # characters of such a question
 _PARTS: Final = 12  # of a long message that are judged, its last
 _BY_NAME: Final = 0.45  # what surely taking something on tells where only its speaker is asked for
+_OTHERS: Final = 0.65  # from which surely what others took on is asked for; below 1 - that, what the asker did
 _FAR: Final = 4.0  # log-odds beyond which a judge is not believed
 
 
 class AskedPeople(NamedTuple):
     """Who a question for commitments is about: whose they are, and to whom; by the actors' names, folded.
 
-    `whose` is empty where it names nobody, or a "we".
+    `whose` is empty where it names nobody, or a "we". `sure`: nobody else's are asked for.
     """
 
     whose: frozenset[str]
     others: frozenset[str]
+    sure: bool = False
+
+    def keeps(self, undertaking: "Undertaking") -> bool:
+        """Tell whether a message may be of theirs at all, and to whom it is asked for."""
+        text = fold(undertaking.text)
+        theirs = fold(undertaking.actor) in self.whose or any(_names(text, who) for who in self.whose)
+        to_them = undertaking.in_thread or undertaking.others_near
+        return theirs and (not self.others or to_them or any(_names(text, who) for who in self.others))
 
 
 class Undertaking(NamedTuple):
@@ -97,17 +107,31 @@ def towards_commitments() -> Vector:
     return vector_of(TAKING)
 
 
-def people_asked(question: str, actors: Iterable[str], owner: str) -> AskedPeople:
-    """Return who is asked of: whoever is named first, be it by "I", and the others.
+def people_asked(
+    question: str, actors: Iterable[str], owner: str, vector: Vector | None = None
+) -> AskedPeople:
+    """Return who is asked of: a judge tells whether the asker or others, else whoever is named first.
+
+    Where others are asked of and none is named, that is everybody else. `vector` [384] is that of the judges'
+    embedder, None: none.
 
     >>> asked = people_asked("what did I promise Lena?", ["Ana", "Lena"], "Ana")
     >>> sorted(asked.whose), sorted(asked.others)
     (['ana', 'human', 'user'], ['lena'])
     >>> people_asked("did Lena promise me anything?", ["Ana", "Lena"], "Ana").whose
     frozenset({'lena'})
+    >>> people_asked("was schulden mir die anderen noch?", ["Ana", "Lena"], "Ana").whose
+    frozenset({'lena'})
     """
-    askers = frozenset({fold(owner), *ASKER_ROLES})
+    askers, actors = frozenset({fold(owner), *ASKER_ROLES}), list(actors)
     named = [(at, frozenset({fold(actor)})) for at, actor in people_named(question, actors)]
+    people = frozenset().union(*(who for _, who in named)) - askers
+    by_others = likely(WHOSE, question, vector)
+    if by_others >= _OTHERS:
+        everybody = frozenset(fold(actor) for actor in actors if is_person(actor)) - askers
+        return AskedPeople(people or everybody, frozenset(), sure=True)
+    if by_others <= 1.0 - _OTHERS:
+        return AskedPeople(askers, people, sure=True)
     asking = re.search(ASKER, question.casefold())
     named += [(asking.start(), askers)] if asking else []
     named.sort(key=lambda one: one[0])

@@ -6,7 +6,7 @@ and toward the question, is read beside what answers to the question's words. No
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import partial
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -30,7 +30,10 @@ from episodic_agent.core.recall.commitments import (
     takes_on,
     towards_commitments,
 )
+from episodic_agent.core.recall.due import due_by
 from episodic_agent.core.recall.settling import Report, reports, settling, towards_reports
+from episodic_agent.core.threads import is_reply
+from episodic_agent.engine.results import Commitment
 from episodic_agent.engine.threads.resolving import given_name
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import OBSERVATIONS, Refs, Scores, Transaction, split_ref
@@ -77,11 +80,13 @@ class CommitmentQuestion:
 class Commitments(NamedTuple):
     """What tells of the commitments a question asks for: each one's share of the best, by reference, rising.
 
-    `likely` is how likely the best is what is asked for, in [0, 1].
+    `likely` is how likely the best is what is asked for, in [0, 1]. Where it is sure whose are asked for,
+    `listed` are these: the open ones by the day they are due, then what is settled.
     """
 
     shares: Mapping[int, float] = MappingProxyType({})
     likely: float = 0.0
+    listed: Sequence[Commitment] = ()
 
 
 NONE_ASKED: Final = Commitments()
@@ -97,7 +102,12 @@ def commitments_asked(
     if not asks_for_commitments(asked.text, asked.judged):
         return NONE_ASKED
     people, some = read_undertakings(tx, asked, now, visibility)
+    bare = _is_bare(tx, asked, people)
     likely = answering(people, list(some.values()))
+    if people.sure and any(fold(one.actor) in people.whose for one in some.values()):
+        theirs = np.array([people.keeps(one) for one in some.values()])
+        by_name = np.array([by_name_alone(people, [one]) for one in some.values()])
+        likely = np.where(theirs, np.maximum(likely, by_name if bare else 0.0), 0.0)
     best = max(likely.max(initial=0.0), LEAST)
     every = zip(some, (likely / best).tolist(), strict=True)
     chosen = {ref: share for ref, share in every if share >= NEAR_BEST}
@@ -106,13 +116,25 @@ def commitments_asked(
     for ref in answers:
         shares[ref - 1] = max(shares.get(ref - 1, 0.0), _BEHIND * chosen[ref])
     taken_on = read_taken_on(tx, list(chosen), answers, visibility)
+    settled: dict[int, int] = {}
     for ref, (report, sure) in settled_by(tx, taken_on, asked, now, visibility).items():
         if sure >= SETTLED:
+            settled[ref] = report
             shares[report] = max(shares.get(report, 0.0), chosen[ref])
             for part in (ref, ref - 1) if ref in answers else (ref,):
                 shares[part] *= 1.0 - sure * _LESS
-    sure = by_name_alone(people, some.values()) if _is_bare(tx, asked, people) else 0.0
-    return Commitments(dict(sorted(shares.items())), max(sure, float(likely.max(initial=0.0))))
+    sure = by_name_alone(people, some.values()) if bare else 0.0
+    listed: Sequence[Commitment] = ()
+    if people.sure:
+        listed = _listed(tx, taken_on, settled, visibility)
+        order = {(one.observation.thread_id, one.observation.seq): n for n, one in enumerate(listed)}
+        place = {one.ref: order[one.item.thread_id, one.item.seq] for one in taken_on}
+        for ref in chosen:
+            behind = place[ref] / len(listed)
+            for n, part in enumerate((ref, settled.get(ref), ref - 1 if ref in answers else None)):
+                if part is not None:
+                    shares[part] = 1.0 - 0.5 * behind - 0.1 * n / len(listed)
+    return Commitments(dict(sorted(shares.items())), max(sure, float(likely.max(initial=0.0))), listed)
 
 
 def _is_bare(tx: Transaction, asked: CommitmentQuestion, people: AskedPeople) -> bool:
@@ -131,10 +153,13 @@ def read_undertakings(
 ) -> tuple[AskedPeople, dict[int, Undertaking]]:
     """Return whose commitments a question asks for, and the messages that may tell of them, rising."""
     actors = tx.observations.actors()
-    people = people_asked(asked.text, actors, tx.scope.user_id)
+    people = people_asked(asked.text, actors, tx.scope.user_id, asked.judged)
     terms = content_terms(asked.text, asked.language)
     legs = _CommitmentLegs(tx, asked, _terms_of_question(tx, asked, people))
-    likely = _likely(tx, asked, _stored(tx, visibility.shown(legs.candidates()), now))
+    spoken = _stored(tx, visibility.shown(legs.candidates()), now)
+    likely = _likely(tx, asked, spoken)
+    if people.sure:  # what an assistant does as a service is nobody's promise
+        likely = {ref: share for ref, share in likely.items() if not is_reply(spoken[ref])}
     around = np.unique([ref + n for ref in likely for n in range(-NEAR, NEAR + 1)]).astype(np.int64)
     stored = _stored(tx, visibility.shown(around), now)
     seen = _TalkAround(tx, legs, people, stored, frozenset(terms))
@@ -292,6 +317,33 @@ def read_taken_on(
         TakenOn(ref, items[ref], items.get(ref - 1) if ref in answers and ref - 1 in requests else None)
         for ref in sorted(refs)
     ]
+
+
+def _listed(
+    tx: Transaction, taken_on: Sequence[TakenOn], settled: Mapping[int, int], visibility: Visibility
+) -> list[Commitment]:
+    """Return commitments as they are listed: open ones by the day they are due, then what is settled."""
+    reports = tx.observations.get([*settled.values()])
+    result = []
+    for one in taken_on:
+        item = one.item
+        offset = None if item.utc_offset is None else timedelta(seconds=item.utc_offset)
+        days = (due_by(own_words(said).text, said.at, offset) for said in (item, one.asked) if said)
+        report = reports.get(settled.get(one.ref, -1))
+        due = next((day for day in days if day is not None), None)
+        result.append(Commitment(item, _said_to(tx, one, visibility), due, one.asked, report))
+    result.sort(key=lambda one: (one.settled_by is not None, one.due or date.max, one.observation.at))
+    return result
+
+
+def _said_to(tx: Transaction, one: TakenOn, visibility: Visibility) -> str:
+    """Return who something was said to: who spoke there before or asked for it, else what its thread is called."""
+    before = visibility.shown(np.array([one.ref - n for n in range(1, NEAR + 1)], np.int64)).tolist()
+    spoken = [item for _, item in sorted(tx.observations.get(before).items(), reverse=True)]
+    near = (item.actor for item in spoken if item.thread_id == one.item.thread_id and not is_reply(item))
+    thread = tx.threads.get(one.item.thread_id)
+    named = "" if thread is None else given_name(thread)
+    return next((actor for actor in near if actor != one.item.actor), named)
 
 
 def settled_by(

@@ -446,6 +446,7 @@ class Recaller:
             confidence=round(trust.answerable, DIGITS),
             notes=[*asked.notes, *([why] if abstains else [])],
             candidates=hits if abstains else (),
+            commitments=asked.taken_on.listed,
         )
 
     def _lifted(
@@ -469,7 +470,8 @@ class Recaller:
                 due = np.where(due >= DATED_ONLY, 1.0, due)
                 observations = ranking.with_raised(observations, due, ids, weights.due, "due")
         taken_on = _shares(gathered, asked.taken_on.shares)
-        observations = ranking.with_raised(observations, taken_on, ids, TAKEN_ON, "commitment")
+        raised = TAKEN_ON * (1 + 2 * len(asked.taken_on.listed))  # their order is that of the list
+        observations = ranking.with_raised(observations, taken_on, ids, raised, "commitment")
         if asked.talk is not None:
             there = np.isin(gathered.refs, asked.talk).astype(np.float64)
             observations = ranking.with_raised(observations, there, ids, weights.due, "talk")
