@@ -152,16 +152,16 @@ class Suppressed:
 
 @dataclass(frozen=True, slots=True)
 class Commitment:
-    """Something that somebody took on, as its message tells, and whether it is settled.
+    """Something that somebody took on, in the words of its message, and whether it is settled.
 
-    `request` is the message it answers, None: none. `to` is who it was said to, else its thread ("" unknown);
+    `text` is the message, or of a long one a sentence. `to` is who it was said to, else its thread ("" unknown);
     `due` the day it names. `settled_by` is the later message that likeliest settled it, None: it is open.
     """
 
     observation: Observation
+    text: str
     to: str = ""
     due: date | None = None
-    request: Observation | None = None
     settled_by: Observation | None = None
 
     def __repr__(self) -> str:
@@ -178,7 +178,7 @@ class Commitment:
         due = "" if self.due is None else f", due {self.due}"
         done = self.settled_by
         state = f"open{due}" if done is None else f"settled {done.at:%Y-%m-%d}"
-        words = clipped(" ".join(self.observation.text.split()), LONGEST_QUOTE)
+        words = clipped(" ".join(self.text.split()), LONGEST_QUOTE)
         by = "" if done is None else f" ({done.actor}: {clipped(' '.join(done.text.split()), LONGEST_QUOTE)})"
         return f"{state}: {self.by}{f' to {self.to}' if self.to else ''}: {words}{by}"
 

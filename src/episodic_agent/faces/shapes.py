@@ -60,7 +60,7 @@ def commitment_json(one: Commitment) -> dict[str, Any]:
     return {
         "by": one.by,
         "to": one.to,
-        "text": one.observation.text,
+        "text": one.text,
         "at": one.observation.at,
         "due": one.due,
         "settled_by": None if done is None else {"actor": done.actor, "text": done.text, "at": done.at},

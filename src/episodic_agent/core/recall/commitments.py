@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from episodic_agent.core.facts.stating import is_person, likely, parts_of, vector_of
+from episodic_agent.core.facts.stating import SHORT, is_person, likely, parts_of, vector_of
 from episodic_agent.core.language import fold
 from episodic_agent.core.recall.alone import QUESTION_MARKS
 from episodic_agent.core.recall.query import ASKER, ASKER_ROLES, people_named
@@ -27,8 +27,9 @@ CHOOSING: Final = "recall/commitments_chosen.npz"
 WHOSE: Final = "recall/commitments_whose.npz"
 ASKED: Final = 0.45  # from which a question asks for commitments
 LONGEST: Final = 400  # characters of such a question
+SURE_TAKING: Final = 0.45  # from which a message takes something on where nothing but whose it is is asked
 _PARTS: Final = 12  # of a long message that are judged, its last
-_BY_NAME: Final = 0.45  # what surely taking something on tells where only its speaker is asked for
+BY_NAME: Final = 0.45  # what surely taking something on tells where only its speaker is asked for
 _OTHERS: Final = 0.65  # from which surely what others took on is asked for; below 1 - that, what the asker did
 _FAR: Final = 4.0  # log-odds beyond which a judge is not believed
 
@@ -44,11 +45,13 @@ class AskedPeople(NamedTuple):
     sure: bool = False
 
     def keeps(self, undertaking: "Undertaking") -> bool:
-        """Tell whether a message may be of theirs at all, and to whom it is asked for."""
+        """Tell whether a message is one of theirs, and to whom it is asked for.
+
+        That of somebody else who names them mostly speaks to them.
+        """
         text = fold(undertaking.text)
-        theirs = fold(undertaking.actor) in self.whose or any(_names(text, who) for who in self.whose)
         to_them = undertaking.in_thread or undertaking.others_near
-        return theirs and (not self.others or to_them or any(_names(text, who) for who in self.others))
+        return fold(undertaking.actor) in self.whose and (not self.others or to_them or any(_names(text, who) for who in self.others))
 
 
 class Undertaking(NamedTuple):
@@ -79,15 +82,15 @@ FEATURES: Final = (
 )  # fmt: skip
 
 
-def asks_for_commitments(question: str, vector: Vector | None = None) -> bool:
+def asks_for_commitments(question: str, vector: Vector | None = None, least: float = ASKED) -> bool:
     """Tell whether a question is for what somebody promised, or has yet to do.
 
-    `vector` [384] is that of the judges' embedder, None: none.
+    `vector` [384] is that of the judges' embedder, None: none; `least` is how likely it must be.
 
     >>> asks_for_commitments("What did I promise Lena?"), asks_for_commitments("Where does Lena live?")
     (True, False)
     """
-    return len(question) <= LONGEST and likely(ASKING, question, vector) >= ASKED
+    return len(question) <= LONGEST and likely(ASKING, question, vector) >= least
 
 
 def takes_on(text: str, vector: Vector | None = None) -> float:
@@ -100,6 +103,18 @@ def takes_on(text: str, vector: Vector | None = None) -> float:
         return likely(TAKING, text, vector)
     by_words = max(likely(TAKING, part) for part in parts)
     return by_words if vector is None else 0.5 * (by_words + likely(TAKING, text, vector))
+
+
+def undertakings(text: str) -> tuple[str, ...]:
+    """Return the sentences of a long message that take something on; of a short one, or of none, all of it.
+
+    >>> undertakings("I'll call Jo.")
+    ("I'll call Jo.",)
+    """
+    if len(text) <= SHORT:
+        return (text,)
+    parts = [text[start:end] for start, end in parts_of(text)][-_PARTS:]
+    return tuple(part for part in parts if likely(TAKING, part) >= SURE_TAKING) or (text,)
 
 
 def towards_commitments() -> Vector:
@@ -155,7 +170,7 @@ def by_name_alone(asked: AskedPeople, some: Iterable[Undertaking]) -> float:
     Of "what did we promise?" anybody's does.
     """
     by_them = (one.likelihood for one in some if not asked.whose or fold(one.actor) in asked.whose)
-    return _BY_NAME * max(by_them, default=0.0)
+    return BY_NAME * max(by_them, default=0.0)
 
 
 def features(asked: AskedPeople, some: Sequence[Undertaking]) -> NDArray[np.float64]:

@@ -26,7 +26,7 @@ from episodic_agent.core.facts.quoting import is_quotation
 from episodic_agent.core.facts.speakers import as_prompted
 from episodic_agent.core.facts.stating import WISH, wish
 from episodic_agent.core.identity import episode_id
-from episodic_agent.core.language import tokens
+from episodic_agent.core.language import excerpt, tokens
 from episodic_agent.core.links import cues
 from episodic_agent.core.skills import SkillState, present_confidence
 from episodic_agent.core.skills.requests import fit
@@ -80,6 +80,8 @@ _UNKNOWN: Final = -99.0  # of a quotation that nothing leads to from this messag
 _PINNED: Final = 1.0  # above what else stands first
 _FIRST: Final = 6.0  # worth of what stands first, above all that is recalled
 _SESSION: Final = 4.0
+_PROMISED: Final = 6.0
+_LONGEST_PROMISE: Final = 160  # characters of what was taken on, and of what settled it
 _HERE: Final = 3.0
 _STEP: Final = 0.5
 _LEAST_HERE: Final = -3.0
@@ -147,7 +149,9 @@ def prompt(
             proofs.append(spoken)
     else:
         earlier = without_replaced(tx, earlier, stored, current.at)
-    lines = [*facts, *_skills(tx, deps, current, visibility), *session, *here, *earlier]
+    promised = _promised(current, frame) if policy == RIVALS else []
+    proofs += [one.told.observation for one in current.taken_on.listed]
+    lines = [*facts, *_skills(tx, deps, current, visibility), *session, *here, *promised, *earlier]
     lines = with_nearness(lines, current, pieces) if policy == RIVALS else lines
     context = tell(
         current.text,
@@ -288,6 +292,29 @@ def _here(now: Situation, max_tokens: int) -> list[QuotedText]:
         for place, item in enumerate(reversed(last))
         if item.text.strip() and not (place == 0 and item.text == now.text)
     ]
+
+
+def _promised(now: Situation, frame: ContextPhrases) -> list[QuotedText]:
+    """Return the commitments asked for: who to whom, the words, when due, and what settled them."""
+    quotes = []
+    listed = [one.told for one in now.taken_on.listed]
+    for place, one in enumerate(listed):
+        item, done = one.observation, one.settled_by
+        words = excerpt(one.text, now.text, _LONGEST_PROMISE)
+        state = "" if one.due is None else f" ({frame.due.replace('{}', one.due.isoformat())})"
+        if done is not None:
+            report = excerpt(done.text, now.text, _LONGEST_PROMISE)
+            when = frame.done.replace("{}", f"{by_clock(done.at, done.utc_offset):%Y-%m-%d}")
+            state = f" ({when} – {done.actor}: {report})"
+        text = f"{f'→ {one.to}: ' if one.to else ''}{words}{state}"
+        worth = _PROMISED - place / len(listed)
+        thread, seq = item.thread_id, item.seq
+        quotes.append(
+            QuotedText(
+                Block.PROMISED, LineKind.RECALLED, text, thread, None, seq, seq, item.at, worth, speaker=item.actor
+            )
+        )
+    return quotes
 
 
 def _asks_days_alone(now: Situation) -> bool:

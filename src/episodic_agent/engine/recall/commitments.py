@@ -21,6 +21,8 @@ from episodic_agent.core.language import fold, tokens, words
 from episodic_agent.core.recall import kept_terms, term_weight
 from episodic_agent.core.recall.bm25 import K1, B
 from episodic_agent.core.recall.commitments import (
+    BY_NAME,
+    SURE_TAKING,
     AskedPeople,
     Undertaking,
     answering,
@@ -29,6 +31,7 @@ from episodic_agent.core.recall.commitments import (
     people_asked,
     takes_on,
     towards_commitments,
+    undertakings,
 )
 from episodic_agent.core.recall.due import due_by
 from episodic_agent.core.recall.settling import Report, reports, settling, towards_reports
@@ -53,7 +56,9 @@ _FOLLOWING: Final = 12  # messages behind something in its thread that are read 
 _LIKE_REPORTS: Final = 40  # messages that are likest to a report of one thing
 _BEFORE: Final = 2  # messages before a report that tell what it is of
 SETTLED: Final = 0.2  # from which a later message is told to have settled something
+SURELY: Final = 0.4  # and from which a list says that it is settled: .79 of what it calls so is
 _LESS: Final = 0.5  # of the share of what is surely settled is taken away
+SURELY_ASKED: Final = 0.75  # how likely a question asks for commitments that asks for nothing else
 _BEHIND: Final = 0.9  # of the share of a commitment what it answers to has
 Floats = NDArray[np.float64]
 
@@ -77,16 +82,33 @@ class CommitmentQuestion:
         return self.vector if self.embedder in KNOWN_EMBEDDERS else None
 
 
+class ListedCommitment(NamedTuple):
+    """A commitment, with the references of its message and of what settled it."""
+
+    refs: frozenset[int]
+    told: Commitment
+
+
 class Commitments(NamedTuple):
     """What tells of the commitments a question asks for: each one's share of the best, by reference, rising.
 
     `likely` is how likely the best is what is asked for, in [0, 1]. Where it is sure whose are asked for,
-    `listed` are these: the open ones by the day they are due, then what is settled.
+    `listed` are these: the open ones by the day they are due, then what is settled. `alone`: surely nothing else is asked for.
     """
 
     shares: Mapping[int, float] = MappingProxyType({})
     likely: float = 0.0
-    listed: Sequence[Commitment] = ()
+    listed: Sequence[ListedCommitment] = ()
+    alone: bool = False
+
+    def within(self, keep: Callable[[Refs], Refs]) -> "Commitments":
+        """Return what of it lies in the references that `keep` leaves."""
+        if not self.shares:
+            return self
+        refs = frozenset(keep(np.array([*self.shares], np.int64)).tolist())
+        shares = {ref: share for ref, share in self.shares.items() if ref in refs}
+        listed = [one for one in self.listed if one.refs <= refs]
+        return self._replace(shares=shares, listed=listed, alone=self.alone and bool(listed))
 
 
 NONE_ASKED: Final = Commitments()
@@ -104,13 +126,18 @@ def commitments_asked(
     people, some = read_undertakings(tx, asked, now, visibility)
     bare = _is_bare(tx, asked, people)
     likely = answering(people, list(some.values()))
-    if people.sure and any(fold(one.actor) in people.whose for one in some.values()):
+    theirs = np.ones(len(some), np.bool_)
+    is_sure = people.sure and any(fold(one.actor) in people.whose for one in some.values())
+    if is_sure:
         theirs = np.array([people.keeps(one) for one in some.values()])
-        by_name = np.array([by_name_alone(people, [one]) for one in some.values()])
-        likely = np.where(theirs, np.maximum(likely, by_name if bare else 0.0), 0.0)
+        sure_of = np.array([one.likelihood for one in some.values()])
+        likely = np.where(theirs, np.maximum(likely, BY_NAME * sure_of if bare else 0.0), 0.0)
+        theirs &= sure_of >= SURE_TAKING
     best = max(likely.max(initial=0.0), LEAST)
-    every = zip(some, (likely / best).tolist(), strict=True)
-    chosen = {ref: share for ref, share in every if share >= NEAR_BEST}
+    shared = dict(zip(some, (likely / best).tolist(), strict=True))
+    chosen = {ref: share for ref, share in shared.items() if share >= NEAR_BEST}
+    if bare and is_sure:  # all that is theirs is asked for
+        chosen = {ref: shared[ref] for ref, some_of in zip(some, theirs.tolist(), strict=True) if some_of}
     answers = [ref for ref in chosen if some[ref].answers and len(words(some[ref].text)) <= FEW]
     shares = dict(chosen)
     for ref in answers:
@@ -118,23 +145,23 @@ def commitments_asked(
     taken_on = read_taken_on(tx, list(chosen), answers, visibility)
     settled: dict[int, int] = {}
     for ref, (report, sure) in settled_by(tx, taken_on, asked, now, visibility).items():
-        if sure >= SETTLED:
+        if sure >= SURELY:
             settled[ref] = report
+        if sure >= SETTLED:
             shares[report] = max(shares.get(report, 0.0), chosen[ref])
             for part in (ref, ref - 1) if ref in answers else (ref,):
                 shares[part] *= 1.0 - sure * _LESS
     sure = by_name_alone(people, some.values()) if bare else 0.0
-    listed: Sequence[Commitment] = ()
-    if people.sure:
-        listed = _listed(tx, taken_on, settled, visibility)
-        order = {(one.observation.thread_id, one.observation.seq): n for n, one in enumerate(listed)}
-        place = {one.ref: order[one.item.thread_id, one.item.seq] for one in taken_on}
+    listed: Sequence[ListedCommitment] = ()
+    if is_sure and taken_on:
+        listed = _listed(tx, asked, taken_on, settled, visibility)
         for ref in chosen:
-            behind = place[ref] / len(listed)
+            place = next(n for n, one in enumerate(listed) if ref in one.refs)
             for n, part in enumerate((ref, settled.get(ref), ref - 1 if ref in answers else None)):
                 if part is not None:
-                    shares[part] = 1.0 - 0.5 * behind - 0.1 * n / len(listed)
-    return Commitments(dict(sorted(shares.items())), max(sure, float(likely.max(initial=0.0))), listed)
+                    shares[part] = 1.0 - (0.5 * place + 0.1 * n) / len(listed)
+    alone = bare and bool(listed) and asks_for_commitments(asked.text, asked.judged, SURELY_ASKED)
+    return Commitments(dict(sorted(shares.items())), max(sure, float(likely.max(initial=0.0))), listed, alone)
 
 
 def _is_bare(tx: Transaction, asked: CommitmentQuestion, people: AskedPeople) -> bool:
@@ -320,30 +347,50 @@ def read_taken_on(
 
 
 def _listed(
-    tx: Transaction, taken_on: Sequence[TakenOn], settled: Mapping[int, int], visibility: Visibility
-) -> list[Commitment]:
+    tx: Transaction,
+    asked: CommitmentQuestion,
+    taken_on: Sequence[TakenOn],
+    settled: Mapping[int, int],
+    visibility: Visibility,
+) -> list[ListedCommitment]:
     """Return commitments as they are listed: open ones by the day they are due, then what is settled."""
     reports = tx.observations.get([*settled.values()])
+    refs = np.unique([one.ref - n for one in taken_on for n in range(1, NEAR + 1)]).astype(np.int64)
+    refs = refs if asked.among is None else np.intersect1d(refs, asked.among())
+    before = _stored(tx, visibility.shown(refs), max(one.item.at for one in taken_on))
     result = []
     for one in taken_on:
-        item = one.item
-        offset = None if item.utc_offset is None else timedelta(seconds=item.utc_offset)
-        days = (due_by(own_words(said).text, said.at, offset) for said in (item, one.asked) if said)
-        report = reports.get(settled.get(one.ref, -1))
-        due = next((day for day in days if day is not None), None)
-        result.append(Commitment(item, _said_to(tx, one, visibility), due, one.asked, report))
-    result.sort(key=lambda one: (one.settled_by is not None, one.due or date.max, one.observation.at))
+        item, report = one.item, settled.get(one.ref)
+        request = None if one.asked is None else before.get(one.ref - 1)
+        for text in undertakings(own_words(item).text):
+            due = _due(text, item)
+            if due is None and request is not None:
+                due = _due(own_words(request).text, request)
+            told = Commitment(
+                item, text, _said_to(tx, one, before), due, None if report is None else reports.get(report)
+            )
+            result.append(ListedCommitment(frozenset({one.ref, one.ref if report is None else report}), told))
+    result.sort(key=lambda one: _as_due(one.told))
     return result
 
 
-def _said_to(tx: Transaction, one: TakenOn, visibility: Visibility) -> str:
-    """Return who something was said to: who spoke there before or asked for it, else what its thread is called."""
-    before = visibility.shown(np.array([one.ref - n for n in range(1, NEAR + 1)], np.int64)).tolist()
-    spoken = [item for _, item in sorted(tx.observations.get(before).items(), reverse=True)]
-    near = (item.actor for item in spoken if item.thread_id == one.item.thread_id and not is_reply(item))
+def _as_due(one: Commitment) -> tuple[bool, date, datetime]:
+    return one.settled_by is not None, one.due or date.max, one.observation.at
+
+
+def _said_to(tx: Transaction, one: TakenOn, before: Mapping[int, Observation]) -> str:
+    """Return who something was said to: who spoke there before, else what its thread is called."""
+    near = [before[one.ref - n] for n in range(1, NEAR + 1) if one.ref - n in before]
+    others = (
+        item.actor for item in near if item.thread_id == one.item.thread_id and item.actor != one.item.actor
+    )
     thread = tx.threads.get(one.item.thread_id)
-    named = "" if thread is None else given_name(thread)
-    return next((actor for actor in near if actor != one.item.actor), named)
+    return next(others, "" if thread is None else given_name(thread))
+
+
+def _due(text: str, item: Observation) -> date | None:
+    offset = None if item.utc_offset is None else timedelta(seconds=item.utc_offset)
+    return due_by(text, item.at, offset)
 
 
 def settled_by(

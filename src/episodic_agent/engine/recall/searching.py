@@ -321,11 +321,14 @@ class Recaller:
             return asked
         text, deps, bounds = asked.query.text, self._deps, asked.filter_
         among = partial(within, tx, bounds) if bounds else None
-        question = commitments.CommitmentQuestion(
-            text, asked.vector, deps.embedder_name, deps.language, among
-        )
+        vector = asked.vector
+        question = commitments.CommitmentQuestion(text, vector, deps.embedder_name, deps.language, among)
         taken_on = commitments.commitments_asked(tx, question, asked.now, visibility)
-        return replace(asked, taken_on=taken_on)
+        if not taken_on.alone or asked.due is not None or asked.talk is not None:
+            return replace(asked, taken_on=taken_on)
+        refs = np.array([*taken_on.shares], np.int64)
+        about = refs if bounds.about is None else np.intersect1d(refs, bounds.about)
+        return replace(asked, taken_on=taken_on, filter_=replace(bounds, about=about))
 
     def _left_out(
         self, tx: Transaction, asked: "_SearchRequest", recall: Recall, visibility: Visibility, at: datetime
@@ -446,7 +449,7 @@ class Recaller:
             confidence=round(trust.answerable, DIGITS),
             notes=[*asked.notes, *([why] if abstains else [])],
             candidates=hits if abstains else (),
-            commitments=asked.taken_on.listed,
+            commitments=[one.told for one in asked.taken_on.listed],
         )
 
     def _lifted(
