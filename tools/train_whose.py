@@ -3,7 +3,8 @@
     python tools/train_whose.py
 
 It learns from `tools/facts/asked_whose.tsv` ("+": what others took on or owe to who asks; "-": what who asks
-took on), written by hand in six languages. Printed: how it does on a fifth that it is not taught.
+took on; what stands under both, who does something or what "we" owe, asks for neither), written by hand in
+six languages. Printed: how it does on a fifth that it is not taught.
 """
 
 import numpy as np

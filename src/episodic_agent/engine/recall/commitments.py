@@ -4,7 +4,7 @@ Messages that take something on lie in one direction of the judge's space: what 
 and toward the question, is read beside what answers to the question's words. No index has to know of it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import partial
@@ -83,8 +83,9 @@ class CommitmentQuestion:
 
 
 class ListedCommitment(NamedTuple):
-    """A commitment, with the references of its message and of what settled it."""
+    """A commitment, with the reference of its message, and that with what settled it."""
 
+    ref: int
     refs: frozenset[int]
     told: Commitment
 
@@ -126,42 +127,65 @@ def commitments_asked(
     people, some = read_undertakings(tx, asked, now, visibility)
     bare = _is_bare(tx, asked, people)
     likely = answering(people, list(some.values()))
-    theirs = np.ones(len(some), np.bool_)
-    is_sure = people.sure and any(fold(one.actor) in people.whose for one in some.values())
-    if is_sure:
-        theirs = np.array([people.keeps(one) for one in some.values()])
-        sure_of = np.array([one.likelihood for one in some.values()])
-        likely = np.where(theirs, np.maximum(likely, BY_NAME * sure_of if bare else 0.0), 0.0)
-        theirs &= sure_of >= SURE_TAKING
-    best = max(likely.max(initial=0.0), LEAST)
-    shared = dict(zip(some, (likely / best).tolist(), strict=True))
-    chosen = {ref: share for ref, share in shared.items() if share >= NEAR_BEST}
-    if bare and is_sure:  # all that is theirs is asked for
-        chosen = {ref: shared[ref] for ref, some_of in zip(some, theirs.tolist(), strict=True) if some_of}
+    theirs = _theirs(people, some.values())
+    if theirs is not None and bare:  # all that is theirs is asked for, and nothing else
+        certain = np.array([one.likelihood for one in some.values()])
+        likely = np.where(theirs, np.maximum(likely, BY_NAME * certain), 0.0)
+        chosen = _shares_of(some, likely, theirs & (certain >= SURE_TAKING))
+    else:
+        chosen = _shares_of(some, likely)
     answers = [ref for ref in chosen if some[ref].answers and len(words(some[ref].text)) <= FEW]
     shares = dict(chosen)
     for ref in answers:
         shares[ref - 1] = max(shares.get(ref - 1, 0.0), _BEHIND * chosen[ref])
     taken_on = read_taken_on(tx, list(chosen), answers, visibility)
-    settled: dict[int, int] = {}
-    for ref, (report, sure) in settled_by(tx, taken_on, asked, now, visibility).items():
-        if sure >= SURELY:
-            settled[ref] = report
+    settled = settled_by(tx, taken_on, asked, now, visibility)
+    for ref, (report, sure) in settled.items():
         if sure >= SETTLED:
             shares[report] = max(shares.get(report, 0.0), chosen[ref])
             for part in (ref, ref - 1) if ref in answers else (ref,):
                 shares[part] *= 1.0 - sure * _LESS
-    sure = by_name_alone(people, some.values()) if bare else 0.0
-    listed: Sequence[ListedCommitment] = ()
-    if is_sure and taken_on:
-        listed = _listed(tx, asked, taken_on, settled, visibility)
-        for ref in chosen:
-            place = next(n for n, one in enumerate(listed) if ref in one.refs)
-            for n, part in enumerate((ref, settled.get(ref), ref - 1 if ref in answers else None)):
-                if part is not None:
-                    shares[part] = 1.0 - (0.5 * place + 0.1 * n) / len(listed)
-    alone = bare and bool(listed) and asks_for_commitments(asked.text, asked.judged, SURELY_ASKED)
-    return Commitments(dict(sorted(shares.items())), max(sure, float(likely.max(initial=0.0))), listed, alone)
+    sure = max(by_name_alone(people, some.values()) if bare else 0.0, float(likely.max(initial=0.0)))
+    if theirs is not None:
+        own = frozenset(ref for ref, is_theirs in zip(some, theirs.tolist(), strict=True) if is_theirs)
+        taken_on = [one for one in taken_on if one.ref in own]
+    if theirs is None or not taken_on:
+        return Commitments(dict(sorted(shares.items())), sure)
+    surely = {ref: report for ref, (report, sure_of) in settled.items() if sure_of >= SURELY}
+    listed = _listed(tx, asked, taken_on, surely, visibility)
+    alone = bare and asks_for_commitments(asked.text, asked.judged, SURELY_ASKED)
+    if bare:
+        shares |= _in_turn(listed, answers)
+    return Commitments(dict(sorted(shares.items())), sure, listed, alone)
+
+
+def _theirs(people: AskedPeople, some: Iterable[Undertaking]) -> NDArray[np.bool_] | None:
+    """Tell which messages are surely whose are asked for, None where that is not sure or they say nothing."""
+    every = list(some)
+    if not people.sure or not any(fold(one.actor) in people.whose for one in every):
+        return None
+    return np.array([people.keeps(one) for one in every])
+
+
+def _shares_of(
+    some: Iterable[int], likely: Floats, chosen: NDArray[np.bool_] | None = None
+) -> dict[int, float]:
+    """Return the share of the best that messages have, of those near the best, and `chosen`."""
+    shares = likely / max(likely.max(initial=0.0), LEAST)
+    near = shares >= NEAR_BEST
+    chosen = near if chosen is None else near | chosen
+    every = zip(some, shares.tolist(), chosen.tolist(), strict=True)
+    return {ref: share for ref, share, is_chosen in every if is_chosen}
+
+
+def _in_turn(listed: Sequence[ListedCommitment], answers: Sequence[int]) -> dict[int, float]:
+    """Return shares by which commitments stand as they are listed, each before its request and its report."""
+    shares: dict[int, float] = {}
+    for place, one in enumerate(listed):
+        request = [one.ref - 1] if one.ref in answers else []
+        for n, ref in enumerate(dict.fromkeys([one.ref, *sorted(one.refs - {one.ref}), *request])):
+            shares.setdefault(ref, 1.0 - (0.5 * place + 0.1 * n) / len(listed))
+    return shares
 
 
 def _is_bare(tx: Transaction, asked: CommitmentQuestion, people: AskedPeople) -> bool:
@@ -369,7 +393,7 @@ def _listed(
             told = Commitment(
                 item, text, _said_to(tx, one, before), due, None if report is None else reports.get(report)
             )
-            result.append(ListedCommitment(frozenset({one.ref, one.ref if report is None else report}), told))
+            result.append(ListedCommitment(one.ref, frozenset({one.ref, one.ref if report is None else report}), told))
     result.sort(key=lambda one: _as_due(one.told))
     return result
 

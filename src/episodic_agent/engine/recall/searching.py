@@ -324,11 +324,7 @@ class Recaller:
         vector = asked.vector
         question = commitments.CommitmentQuestion(text, vector, deps.embedder_name, deps.language, among)
         taken_on = commitments.commitments_asked(tx, question, asked.now, visibility)
-        if not taken_on.alone or asked.due is not None or asked.talk is not None:
-            return replace(asked, taken_on=taken_on)
-        refs = np.array([*taken_on.shares], np.int64)
-        about = refs if bounds.about is None else np.intersect1d(refs, bounds.about)
-        return replace(asked, taken_on=taken_on, filter_=replace(bounds, about=about))
+        return replace(asked, taken_on=taken_on)
 
     def _left_out(
         self, tx: Transaction, asked: "_SearchRequest", recall: Recall, visibility: Visibility, at: datetime
@@ -473,7 +469,7 @@ class Recaller:
                 due = np.where(due >= DATED_ONLY, 1.0, due)
                 observations = ranking.with_raised(observations, due, ids, weights.due, "due")
         taken_on = _shares(gathered, asked.taken_on.shares)
-        raised = TAKEN_ON * (1 + 2 * len(asked.taken_on.listed))  # their order is that of the list
+        raised = TAKEN_ON * (1 + 2 * len(asked.taken_on.listed) * asked.taken_on.alone)  # as they are listed
         observations = ranking.with_raised(observations, taken_on, ids, raised, "commitment")
         if asked.talk is not None:
             there = np.isin(gathered.refs, asked.talk).astype(np.float64)
