@@ -154,8 +154,9 @@ class Suppressed:
 class Commitment:
     """Something that somebody took on, in the words of its message, and whether it is settled.
 
-    `text` is the message, or of a long one a sentence. `to` is who it was said to, else its thread ("" unknown);
-    `due` the day it names. `settled_by` is the later message that likeliest settled it, None: it is open.
+    `text` is the message, or of a long one a sentence. `to` is who it was said to, else its
+    thread ("" unknown); `due` the day it names. `settled_by` is the later message that likeliest settled it,
+    None: it is open.
     """
 
     observation: Observation
@@ -190,8 +191,8 @@ class Recall:
     Where no relevant episode was found there are no hits: it abstained, the last of the `notes` says why, and
     `candidates` are the best of what is not good enough. The observations are the best over all either way.
     `notes` also tell in words what limited the search (no embedder, an empty memory). `suppressed` are the
-    hits that were left out, where that was asked for. `commitments` are those that the query asks for: what is
-    open first, by the day it is due, then what is settled.
+    hits that were left out, where that was asked for. `commitments` are those that the query
+    asks for: what is open first, by the day it is due, then what is settled.
     """
 
     query: str

@@ -54,15 +54,15 @@ def recall_json(recall: Recall, *, explain: bool = False, suppressed: bool = Fal
     return shaped
 
 
-def commitment_json(one: Commitment) -> dict[str, Any]:
+def commitment_json(commitment: Commitment) -> dict[str, Any]:
     """Shape something that was taken on, with what settled it."""
-    done = one.settled_by
+    done = commitment.settled_by
     return {
-        "by": one.by,
-        "to": one.to,
-        "text": one.text,
-        "at": one.observation.at,
-        "due": one.due,
+        "by": commitment.by,
+        "to": commitment.to,
+        "text": commitment.text,
+        "at": commitment.observation.at,
+        "due": commitment.due,
         "settled_by": None if done is None else {"actor": done.actor, "text": done.text, "at": done.at},
     }
 
@@ -108,6 +108,19 @@ def fact_item(hit: FactHit) -> AnswerItem:
     since, fact = f"{hit.fact.valid_at:%Y-%m-%d}", harmless(hit.fact.fact)
     data: dict[str, Any] = {"kind": "fact", "title": fact, "start": since, "episode_id": None, "messages": []}
     return AnswerItem(f"- fact {since_when(hit.fact)}: {fact}", data)
+
+
+def commitment_item(commitment: Commitment) -> AnswerItem:
+    """Show something that was taken on, when it is due or what settled it."""
+    text, start = harmless(commitment.line), f"{commitment.observation.at:%Y-%m-%d}"
+    data: dict[str, Any] = {
+        "kind": "commitment",
+        "title": text,
+        "start": start,
+        "episode_id": None,
+        "messages": [],
+    }
+    return AnswerItem(f"- [{start}] {text}", data)
 
 
 def hit_item(hit: Hit, query: str) -> AnswerItem:

@@ -21,8 +21,9 @@
     Current question: {message}
 
 Lines of all blocks compete for the tokens: each has a worth, the best are taken until nothing fits. Facts
-stand in the order of time, what was taken on as it is due, and what was said earlier under its date and, where that is another place that
-people come back to (a named thread of several days), under its name: two customers may both have a date. What
+stand in the order of time, what was taken on as it is due, and what was said earlier under its date and,
+where that is another place that people come back to (a named thread of several days), under its name: two
+customers may both have a date. What
 one sitting's line answers stands with its question. Each line names where it is from. What does not bear on
 the message is left out even where there is room: below a bar in calibrated log-odds that sinks with the
 budget, as whoever gives more room wants more, and in a young memory far below the best line (under
@@ -479,7 +480,9 @@ def _trimmed(quote: QuotedText, message: str, frame: ContextPhrases, most: int =
     """Return a text for its line; of one longer than `most` tokens the pieces nearest to the message."""
     text = one_line(quote.text)
     size = estimate(text)
-    if quote.block is not Block.PROMISED and size > most * (_ROOMY if quote.block is not Block.SESSION else _LONG_SESSION):
+    if quote.block is not Block.PROMISED and size > most * (
+        _ROOMY if quote.block is not Block.SESSION else _LONG_SESSION
+    ):
         # the lines of an output are its own: on one line they are no sentences
         output = quote.reply and quote.speaker == TOOL
         own = quote.text if output else text

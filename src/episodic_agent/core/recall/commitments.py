@@ -30,7 +30,9 @@ LONGEST: Final = 400  # characters of such a question
 SURE_TAKING: Final = 0.45  # from which a message takes something on where nothing but whose it is is asked
 _PARTS: Final = 12  # of a long message that are judged, its last
 BY_NAME: Final = 0.45  # what surely taking something on tells where only its speaker is asked for
-_OTHERS: Final = 0.65  # from which surely what others took on is asked for; below 1 - that, what the asker did
+_OTHERS: Final = (
+    0.65  # from which surely what others took on is asked for; below 1 - that, what the asker did
+)
 _FAR: Final = 4.0  # log-odds beyond which a judge is not believed
 
 
@@ -51,7 +53,9 @@ class AskedPeople(NamedTuple):
         """
         text = fold(undertaking.text)
         to_them = undertaking.in_thread or undertaking.others_near
-        return fold(undertaking.actor) in self.whose and (not self.others or to_them or any(_names(text, who) for who in self.others))
+        return fold(undertaking.actor) in self.whose and (
+            not self.others or to_them or any(_names(text, who) for who in self.others)
+        )
 
 
 class Undertaking(NamedTuple):

@@ -43,7 +43,7 @@ from episodic_agent.core.threads import is_reply
 from episodic_agent.engine.context.ordering import in_order
 from episodic_agent.engine.context.speakers import are_named, is_named_agent, replier, told_by
 from episodic_agent.engine.deps import Deps
-from episodic_agent.engine.recall.commitments import NONE_ASKED, CommitmentQuestion, Commitments, commitments_asked
+from episodic_agent.engine.recall import commitments
 from episodic_agent.engine.recall.concluding import conclusions
 from episodic_agent.engine.recall.due import due_shares
 from episodic_agent.engine.recall.elsewhere import NO_OTHERS, Elsewhere
@@ -109,7 +109,7 @@ class Situation:
     when: "AskedTime | None" = None
     others: Elsewhere = NO_OTHERS
     talk: Refs | None = None
-    taken_on: Commitments = NONE_ASKED
+    taken_on: commitments.Commitments = commitments.NONE_ASKED
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +195,8 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
 def _with_commitments(tx: Transaction, deps: Deps, now: Situation, visibility: Visibility) -> Situation:
     only = now.others.only
     among = None if only is None else partial(refs_of_threads, tx, only)
-    asked = CommitmentQuestion(now.text, now.vector, deps.embedder_name, deps.language, among)
-    every = commitments_asked(tx, asked, now.at, visibility)
+    asked = commitments.CommitmentQuestion(now.text, now.vector, deps.embedder_name, deps.language, among)
+    every = commitments.commitments_asked(tx, asked, now.at, visibility)
     return replace(now, taken_on=every.within(partial(_of_before, tx, now=now)))
 
 

@@ -149,13 +149,11 @@ def prompt(
             proofs.append(spoken)
     else:
         earlier = without_replaced(tx, earlier, stored, current.at)
-    promised = _promised(current, frame) if policy == RIVALS else []
-    proofs += [one.told.observation for one in current.taken_on.listed]
-    lines = [*facts, *_skills(tx, deps, current, visibility), *session, *here, *promised, *earlier]
+    lines = [*facts, *_skills(tx, deps, current, visibility), *session, *here, *earlier]
     lines = with_nearness(lines, current, pieces) if policy == RIVALS else lines
     context = tell(
         current.text,
-        lines,
+        [*lines, *_promised(current, frame)],
         max_tokens=max_tokens,
         continued=None if explicit else _continued(current, near, called, policy),
         frame=frame,
@@ -297,21 +295,30 @@ def _here(now: Situation, max_tokens: int) -> list[QuotedText]:
 def _promised(now: Situation, frame: ContextPhrases) -> list[QuotedText]:
     """Return the commitments asked for: who to whom, the words, when due, and what settled them."""
     quotes = []
-    listed = [one.told for one in now.taken_on.listed]
-    for place, one in enumerate(listed):
-        item, done = one.observation, one.settled_by
-        words = excerpt(one.text, now.text, _LONGEST_PROMISE)
-        state = "" if one.due is None else f" ({frame.due.replace('{}', one.due.isoformat())})"
+    every = [listed.commitment for listed in now.taken_on.listed]
+    for place, commitment in enumerate(every):
+        item, done, due = commitment.observation, commitment.settled_by, commitment.due
+        words = excerpt(commitment.text, now.text, _LONGEST_PROMISE)
+        state = "" if due is None else f" ({frame.due.replace('{}', due.isoformat())})"
         if done is not None:
             report = excerpt(done.text, now.text, _LONGEST_PROMISE)
             when = frame.done.replace("{}", f"{by_clock(done.at, done.utc_offset):%Y-%m-%d}")
             state = f" ({when} – {done.actor}: {report})"
-        text = f"{f'→ {one.to}: ' if one.to else ''}{words}{state}"
-        worth = _PROMISED - place / len(listed)
+        text = f"{f'→ {commitment.to}: ' if commitment.to else ''}{words}{state}"
+        worth = _PROMISED - place / len(every)
         thread, seq = item.thread_id, item.seq
         quotes.append(
             QuotedText(
-                Block.PROMISED, LineKind.RECALLED, text, thread, None, seq, seq, item.at, worth, speaker=item.actor
+                Block.PROMISED,
+                LineKind.RECALLED,
+                text,
+                thread,
+                None,
+                seq,
+                seq,
+                item.at,
+                worth,
+                speaker=item.actor,
             )
         )
     return quotes

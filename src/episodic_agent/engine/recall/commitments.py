@@ -87,14 +87,15 @@ class ListedCommitment(NamedTuple):
 
     ref: int
     refs: frozenset[int]
-    told: Commitment
+    commitment: Commitment
 
 
 class Commitments(NamedTuple):
     """What tells of the commitments a question asks for: each one's share of the best, by reference, rising.
 
     `likely` is how likely the best is what is asked for, in [0, 1]. Where it is sure whose are asked for,
-    `listed` are these: the open ones by the day they are due, then what is settled. `alone`: surely nothing else is asked for.
+    `listed` are these: the open ones by the day they are due, then what is settled. `alone`: surely
+    nothing else is asked for.
     """
 
     shares: Mapping[int, float] = MappingProxyType({})
@@ -151,7 +152,7 @@ def commitments_asked(
         taken_on = [one for one in taken_on if one.ref in own]
     if theirs is None or not taken_on:
         return Commitments(dict(sorted(shares.items())), sure)
-    surely = {ref: report for ref, (report, sure_of) in settled.items() if sure_of >= SURELY}
+    surely = {ref: report for ref, (report, sure_of) in settled.items() if sure_of >= max(SETTLED, SURELY)}
     listed = _listed(tx, asked, taken_on, surely, visibility)
     alone = bare and asks_for_commitments(asked.text, asked.judged, SURELY_ASKED)
     if bare:
@@ -181,10 +182,11 @@ def _shares_of(
 def _in_turn(listed: Sequence[ListedCommitment], answers: Sequence[int]) -> dict[int, float]:
     """Return shares by which commitments stand as they are listed, each before its request and its report."""
     shares: dict[int, float] = {}
-    for place, one in enumerate(listed):
-        request = [one.ref - 1] if one.ref in answers else []
-        for n, ref in enumerate(dict.fromkeys([one.ref, *sorted(one.refs - {one.ref}), *request])):
-            shares.setdefault(ref, 1.0 - (0.5 * place + 0.1 * n) / len(listed))
+    for place, row in enumerate(listed):
+        request = [row.ref - 1] if row.ref in answers else []
+        for n, ref in enumerate(dict.fromkeys([row.ref, *sorted(row.refs - {row.ref}), *request])):
+            settled = 1.0 if row.commitment.settled_by is None else 1.0 - _LESS
+            shares.setdefault(ref, settled * (1.0 - (0.5 * place + 0.1 * n) / len(listed)))
     return shares
 
 
@@ -379,36 +381,40 @@ def _listed(
 ) -> list[ListedCommitment]:
     """Return commitments as they are listed: open ones by the day they are due, then what is settled."""
     reports = tx.observations.get([*settled.values()])
-    refs = np.unique([one.ref - n for one in taken_on for n in range(1, NEAR + 1)]).astype(np.int64)
+    refs = np.unique([task.ref - n for task in taken_on for n in range(1, NEAR + 1)]).astype(np.int64)
     refs = refs if asked.among is None else np.intersect1d(refs, asked.among())
-    before = _stored(tx, visibility.shown(refs), max(one.item.at for one in taken_on))
+    before = _stored(tx, visibility.shown(refs), max(task.item.at for task in taken_on))
     result = []
-    for one in taken_on:
-        item, report = one.item, settled.get(one.ref)
-        request = None if one.asked is None else before.get(one.ref - 1)
+    for task in taken_on:
+        item, report = task.item, settled.get(task.ref)
+        request = None if task.asked is None else before.get(task.ref - 1)
         for text in undertakings(own_words(item).text):
             due = _due(text, item)
             if due is None and request is not None:
                 due = _due(own_words(request).text, request)
-            told = Commitment(
-                item, text, _said_to(tx, one, before), due, None if report is None else reports.get(report)
+            commitment = Commitment(
+                item, text, _said_to(tx, task, before), due, None if report is None else reports.get(report)
             )
-            result.append(ListedCommitment(one.ref, frozenset({one.ref, one.ref if report is None else report}), told))
-    result.sort(key=lambda one: _as_due(one.told))
+            result.append(
+                ListedCommitment(
+                    task.ref, frozenset({task.ref, task.ref if report is None else report}), commitment
+                )
+            )
+    result.sort(key=lambda row: _as_due(row.commitment))
     return result
 
 
-def _as_due(one: Commitment) -> tuple[bool, date, datetime]:
-    return one.settled_by is not None, one.due or date.max, one.observation.at
+def _as_due(commitment: Commitment) -> tuple[bool, date, datetime]:
+    return commitment.settled_by is not None, commitment.due or date.max, commitment.observation.at
 
 
-def _said_to(tx: Transaction, one: TakenOn, before: Mapping[int, Observation]) -> str:
+def _said_to(tx: Transaction, task: TakenOn, before: Mapping[int, Observation]) -> str:
     """Return who something was said to: who spoke there before, else what its thread is called."""
-    near = [before[one.ref - n] for n in range(1, NEAR + 1) if one.ref - n in before]
+    near = [before[task.ref - n] for n in range(1, NEAR + 1) if task.ref - n in before]
     others = (
-        item.actor for item in near if item.thread_id == one.item.thread_id and item.actor != one.item.actor
+        item.actor for item in near if item.thread_id == task.item.thread_id and item.actor != task.item.actor
     )
-    thread = tx.threads.get(one.item.thread_id)
+    thread = tx.threads.get(task.item.thread_id)
     return next(others, "" if thread is None else given_name(thread))
 
 

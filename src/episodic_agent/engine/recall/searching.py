@@ -445,7 +445,7 @@ class Recaller:
             confidence=round(trust.answerable, DIGITS),
             notes=[*asked.notes, *([why] if abstains else [])],
             candidates=hits if abstains else (),
-            commitments=[one.told for one in asked.taken_on.listed],
+            commitments=[one.commitment for one in asked.taken_on.listed],
         )
 
     def _lifted(
