@@ -19,6 +19,7 @@ from episodic_agent.core.episodes.languages import content_terms
 from episodic_agent.core.facts.stating import KNOWN_EMBEDDERS
 from episodic_agent.core.language import fold, tokens, words
 from episodic_agent.core.recall import kept_terms, term_weight
+from episodic_agent.core.recall.alone import QUESTION_MARKS
 from episodic_agent.core.recall.bm25 import K1, B
 from episodic_agent.core.recall.commitments import (
     BY_NAME,
@@ -57,6 +58,9 @@ _LIKE_REPORTS: Final = 40  # messages that are likest to a report of one thing
 _BEFORE: Final = 2  # messages before a report that tell what it is of
 SETTLED: Final = 0.2  # from which a later message is told to have settled something
 SURELY: Final = 0.4  # and from which a list says that it is settled: .79 of what it calls so is
+_DONE: Final = 0.5  # from which a message that may take something on rather reports that it is done
+LISTED: Final = 0.5  # from which it is listed: likelier than not
+MOST_LISTED: Final = 20  # commitments that are listed
 _LESS: Final = 0.5  # of the share of what is surely settled is taken away
 SURELY_ASKED: Final = 0.75  # how likely a question asks for commitments that asks for nothing else
 _BEHIND: Final = 0.9  # of the share of a commitment what it answers to has
@@ -149,7 +153,7 @@ def commitments_asked(
     sure = max(by_name_alone(people, some.values()) if bare else 0.0, float(likely.max(initial=0.0)))
     if theirs is not None:
         own = frozenset(ref for ref, is_theirs in zip(some, theirs.tolist(), strict=True) if is_theirs)
-        taken_on = [one for one in taken_on if one.ref in own]
+        taken_on = [one for one in taken_on if one.ref in own and _may_be_listed(some[one.ref])]
     if theirs is None or not taken_on:
         return Commitments(dict(sorted(shares.items())), sure)
     surely = {ref: report for ref, (report, sure_of) in settled.items() if sure_of >= max(SETTLED, SURELY)}
@@ -166,6 +170,13 @@ def _theirs(people: AskedPeople, some: Iterable[Undertaking]) -> NDArray[np.bool
     if not people.sure or not any(fold(one.actor) in people.whose for one in every):
         return None
     return np.array([people.keeps(one) for one in every])
+
+
+def _may_be_listed(undertaking: Undertaking) -> bool:
+    """Tell whether a message likely takes something on, and neither asks nor reports that it is done."""
+    text = undertaking.text.rstrip()
+    asks = text.endswith(QUESTION_MARKS)
+    return undertaking.likelihood >= LISTED and not asks and reports(text) < _DONE
 
 
 def _shares_of(
@@ -400,8 +411,7 @@ def _listed(
                     task.ref, frozenset({task.ref, task.ref if report is None else report}), commitment
                 )
             )
-    result.sort(key=lambda row: _as_due(row.commitment))
-    return result
+    return sorted(result, key=lambda row: _as_due(row.commitment))[:MOST_LISTED]
 
 
 def _as_due(commitment: Commitment) -> tuple[bool, date, datetime]:
