@@ -154,6 +154,7 @@ def commitments_asked(
     if theirs is not None:
         own = frozenset(ref for ref, is_theirs in zip(some, theirs.tolist(), strict=True) if is_theirs)
         taken_on = [one for one in taken_on if one.ref in own and _may_be_listed(some[one.ref])]
+        taken_on = [one for one in taken_on if not is_reply(one.item)]  # a service is nobody's promise
     if theirs is None or not taken_on:
         return Commitments(dict(sorted(shares.items())), sure)
     surely = {ref: report for ref, (report, sure_of) in settled.items() if sure_of >= max(SETTLED, SURELY)}
@@ -220,10 +221,7 @@ def read_undertakings(
     people = people_asked(asked.text, actors, tx.scope.user_id, asked.judged)
     terms = content_terms(asked.text, asked.language)
     legs = _CommitmentLegs(tx, asked, _terms_of_question(tx, asked, people))
-    spoken = _stored(tx, visibility.shown(legs.candidates()), now)
-    likely = _likely(tx, asked, spoken)
-    if people.sure:  # what an assistant does as a service is nobody's promise
-        likely = {ref: share for ref, share in likely.items() if not is_reply(spoken[ref])}
+    likely = _likely(tx, asked, _stored(tx, visibility.shown(legs.candidates()), now))
     around = np.unique([ref + n for ref in likely for n in range(-NEAR, NEAR + 1)]).astype(np.int64)
     stored = _stored(tx, visibility.shown(around), now)
     seen = _TalkAround(tx, legs, people, stored, frozenset(terms))
