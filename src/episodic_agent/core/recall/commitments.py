@@ -30,9 +30,7 @@ LONGEST: Final = 400  # characters of such a question
 SURE_TAKING: Final = 0.45  # from which a message takes something on where nothing but whose it is is asked
 _PARTS: Final = 12  # of a long message that are judged, its last
 BY_NAME: Final = 0.45  # what surely taking something on tells where only its speaker is asked for
-_OTHERS: Final = (
-    0.65  # from which surely what others took on is asked for; below 1 - that, what the asker did
-)
+_OTHERS: Final = 0.65  # from which surely others' are asked for; up to 1 - that, the asker's
 _FAR: Final = 4.0  # log-odds beyond which a judge is not believed
 
 
