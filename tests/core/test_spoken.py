@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from episodic_agent import Memory
 from episodic_agent.core.context.spoken import likely_languages, spoken_language
+from episodic_agent.core.episodes.languages import guess_language
 
 QUESTIONS = {
     "en": (
@@ -341,3 +343,37 @@ def test_questions_whose_words_no_list_was_written_for_are_of_the_language_of_th
     alone = [spoken_language(text) == language for language, listed in UNSEEN.items() for text in listed]
     assert wrong == []
     assert sum(alone) >= 33
+
+
+class TestLanguagesWithoutFrames:
+    """Turkish talk was told under German headings, Polish under Portuguese ones: the nearest neighbour's."""
+
+    @pytest.mark.parametrize(
+        "message",
+        [
+            "Akşama ne pişirsem?",
+            "Dün ne yaptım?",
+            "Merhaba",
+            "Köpeğimin adı ne?",
+            "Mam jutro wizytę u dentysty, o której to było?",
+            "Nie lubię kawy, proszę o herbatę",
+            "Unde locuiesc acum?",
+            "Holnap orvoshoz megyek",
+            "Mai tôi đi khám răng",
+            "Zítra jdu k zubaři",
+            "Besok saya ke dokter gigi",
+        ],
+    )
+    def test_is_told_as_none(self, message: str) -> None:
+        assert spoken_language(message) == guess_language(message) == ""
+
+    def test_their_names_in_other_talk_change_nothing(self) -> None:
+        assert spoken_language("When does Işıl fly to İzmir with Łukasz?") == "en"
+        assert spoken_language("Wann kommt Işıl mit dem Zug nach Łódź?") == "de"
+
+    def test_contexts_are_framed_in_english_then(self) -> None:
+        with Memory.open(":memory:", embedder="none") as memory:
+            elif_ = memory.user("elif")
+            elif_.add("Ben artık et yemiyorum, vejetaryen oldum", channel="app")
+            assert "Current question:" in elif_.context("Akşama ne pişirsem?", channel="app").text
+            assert "Aktuelle Frage:" in elif_.context("Was soll ich heute Abend kochen?", channel="web").text
