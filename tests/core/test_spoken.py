@@ -1,12 +1,16 @@
 """The language of the words around a context: by a short message, and in doubt by what the user said before."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 import pytest
 
 from episodic_agent import Memory
 from episodic_agent.core.context.spoken import likely_languages, spoken_language
 from episodic_agent.core.episodes.languages import guess_language
+from episodic_agent.core.language import fold
+from episodic_agent.core.language.stopwords import stop_words
+from episodic_agent.data import listed_words, texts
 
 QUESTIONS = {
     "en": (
@@ -362,6 +366,7 @@ class TestLanguagesWithoutFrames:
             "Mai tôi đi khám răng",
             "Zítra jdu k zubaři",
             "Besok saya ke dokter gigi",
+            "Завтра йду до лікаря, треба взяти довідку",
         ],
     )
     def test_is_told_as_none(self, message: str) -> None:
@@ -370,6 +375,16 @@ class TestLanguagesWithoutFrames:
     def test_their_names_in_other_talk_change_nothing(self) -> None:
         assert spoken_language("When does Işıl fly to İzmir with Łukasz?") == "en"
         assert spoken_language("Wann kommt Işıl mit dem Zug nach Łódź?") == "de"
+        assert spoken_language("Мы едем в Київ поездом, где мой билет?") == "ru"
+
+    def test_no_word_of_theirs_is_one_of_a_language_with_headings(self) -> None:
+        own = "language/own_words"
+        with_headings = {*chain(*stop_words().values())}
+        with_headings |= {*chain(*(listed_words(f"{own}.words.{name}") for name in texts(f"{own}.words")))}
+        others = {*chain(*(listed_words(f"{own}.others.{name}") for name in texts(f"{own}.others")))}
+        assert len(others) > 400
+        assert not others & with_headings
+        assert all(fold(word) == word for word in others)
 
     def test_contexts_are_framed_in_english_then(self) -> None:
         with Memory.open(":memory:", embedder="none") as memory:

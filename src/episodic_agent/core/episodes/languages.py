@@ -37,7 +37,7 @@ _FEW: Final = 2  # words in which one function word tells nothing
 _NO_WORDS: Final = re.compile(
     r"\x1b\].*?(?:\x07|\x1b\\)|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|</?[a-zA-Z][^<>]*>|\b[a-zA-Z]+://[^\s\])>]+"
 )
-_LOWER: Final = re.compile(r"(?<!\w)[^\W\d_A-Z][^\W\d_]*")  # words that begin with no capital
+_PLAIN: Final = re.compile(r"[^\W\d_]+")
 _ELIDED: Final = re.compile(r"\b([^\W\d_])['’](?=\w)")  # j'habite, l’été
 
 
@@ -95,8 +95,8 @@ def guess_language(text: str, least: int = 1) -> str:
     ('de', 'zh')
     >>> guess_language("Voilà la photo de la fenêtre"), guess_language("La habitación de la niña")
     ('fr', 'es')
-    >>> guess_language("Ne zaman gelecek, yarın de var mı?")
-    ''
+    >>> guess_language("Ne zaman gelecek, yarın de var mı?"), guess_language("Коли приїде лікар?")
+    ('', '')
     >>> [guess_language(text) for text in ("xyzzy", "x y", "word word word", "reply l, s, n: the seal")]
     ['', '', '', 'en']
     >>> [guess_language("Was steht heute an?", least=least) for least in (1, 2)]
@@ -104,9 +104,10 @@ def guess_language(text: str, least: int = 1) -> str:
     """
     plain = _NO_WORDS.sub(" ", text)
     written = script(plain)
-    if written != "latin":
-        return _BY_SCRIPT.get(written, "")
     read = list(dict.fromkeys(words(plain)[:_READ]))
+    others = len(other_words(plain, read))
+    if written != "latin":
+        return "" if others > _LEAST * len(read) else _BY_SCRIPT.get(written, "")
     elided = {fold(letter) for letter in _ELIDED.findall(plain)}
     seen = {name: [word for word in read if name in _languages_of(word)] for name in _guessed()}
     # other letters are anything: a list's, a variable's
@@ -118,7 +119,7 @@ def guess_language(text: str, least: int = 1) -> str:
         # of those whose spelling tells nothing the first stands
         best = max(like, key=lambda name: _spelled(plain, name)) if len(like) > 1 else best
     least_seen = max(1, _LEAST * len(read))
-    if len(other_words(plain, read)) > len(seen[best]):
+    if others > len(seen[best]):
         return ""
     if best != "en" and len(seen[best]) >= least_seen and _is_sure(best, seen, len(read), least):
         lead = numbers[best] - numbers["en"]
@@ -135,7 +136,8 @@ def other_words(text: str, read: Sequence[str]) -> set[str]:
     That is by a list of such words, or by letters in its lower-case words that no other language writes.
     """
     lists, letters = _others()
-    lettered = {fold(word) for word in _LOWER.findall(text) if not letters.isdisjoint(word)}
+    lower = (word for word in _PLAIN.findall(text) if word[0].islower())  # no names
+    lettered = {fold(word) for word in lower if not letters.isdisjoint(word)}
     return {word for word in read if word in lists or word in lettered}
 
 
