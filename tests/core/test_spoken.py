@@ -355,10 +355,11 @@ class TestLanguagesWithoutFrames:
     @pytest.mark.parametrize(
         "message",
         [
-            "Akşama ne pişirsem?",
-            "Dün ne yaptım?",
-            "Merhaba",
-            "Köpeğimin adı ne?",
+            "Arabanın aküsü bitti, usta da yarın gelecek",
+            "Bu akşam da evde kaldım, der gibi bir hali vardı",
+            "Kızım için de bir hediye lazım, ne alsam",
+            "Doktor bana kontrol için gün verdi",
+            "Işık faturası da geldi bu ay çok",
             "Mam jutro wizytę u dentysty, o której to było?",
             "Nie lubię kawy, proszę o herbatę",
             "Unde locuiesc acum?",
@@ -389,6 +390,16 @@ class TestLanguagesWithoutFrames:
     def test_contexts_are_framed_in_english_then(self) -> None:
         with Memory.open(":memory:", embedder="none") as memory:
             elif_ = memory.user("elif")
-            elif_.add("Ben artık et yemiyorum, vejetaryen oldum", channel="app")
-            assert "Current question:" in elif_.context("Akşama ne pişirsem?", channel="app").text
+            elif_.add("Arabanın aküsü bitti, usta da yarın gelecek", channel="app")
+            elif_.add("Doktor bana kontrol için gün verdi", channel="app")
+            for message in ("Merhaba", "Kızım için de bir hediye lazım, ne alsam"):
+                assert "Current question:" in elif_.context(message, channel="app").text
             assert "Aktuelle Frage:" in elif_.context("Was soll ich heute Abend kochen?", channel="web").text
+
+    def test_summaries_take_no_words_of_a_neighbour(self) -> None:
+        with Memory.open(":memory:", embedder="none") as memory:
+            elif_ = memory.user("elif")
+            elif_.add("Bu akşam da evde kaldım, der gibi bir hali vardı", channel="app")
+            elif_.add("Kızım için de bir hediye lazım, ne alsam", channel="app")
+            (summary,) = (episode.summary for episode in elif_.episodes.list())
+            assert summary.startswith("User: Bu akşam da evde kaldım")

@@ -119,7 +119,7 @@ def guess_language(text: str, least: int = 1) -> str:
         # of those whose spelling tells nothing the first stands
         best = max(like, key=lambda name: _spelled(plain, name)) if len(like) > 1 else best
     least_seen = max(1, _LEAST * len(read))
-    if others > len(seen[best]):
+    if others and others >= len(seen[best]):
         return ""
     if best != "en" and len(seen[best]) >= least_seen and _is_sure(best, seen, len(read), least):
         lead = numbers[best] - numbers["en"]
