@@ -399,7 +399,7 @@ class TestLanguagesWithoutFrames:
     def test_summaries_take_no_words_of_a_neighbour(self) -> None:
         with Memory.open(":memory:", embedder="none") as memory:
             elif_ = memory.user("elif")
-            elif_.add("Bu akşam da evde kaldım, der gibi bir hali vardı", channel="app")
-            elif_.add("Kızım için de bir hediye lazım, ne alsam", channel="app")
+            elif_.add("Annem de geliyor, ablam da", channel="app")
+            elif_.add("Artık et yemiyorum, tarif verirken dikkat et", channel="app")
             (summary,) = (episode.summary for episode in elif_.episodes.list())
-            assert summary.startswith("User: Bu akşam da evde kaldım")
+            assert summary.startswith("User: Annem de geliyor")
