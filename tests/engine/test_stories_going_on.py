@@ -52,7 +52,7 @@ def test_what_is_still_open_is_told_below_the_story(memory: Memory, clock: Clock
     say(memory, clock, "Both invoices are with the insurance")
     text = mine(memory).chains.replay("the roof")
     assert "It ended" not in text
-    assert "Still open, last on 2026-03-11: Ruth: Both invoices are with the insurance" in text
+    assert "Not yet in an episode, last on 2026-03-11: Ruth: Both invoices are with the insurance" in text
     mine(memory).episodes.suppress(words="insurance")
     hidden = mine(memory).chains.replay("the roof")
     assert "insurance" not in hidden

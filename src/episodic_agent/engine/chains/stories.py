@@ -129,7 +129,7 @@ def still_open(tx: Transaction, visibility: Visibility, threads: Sequence[UUID])
         if newest is not None:
             text = harmless(newest.text, LONGEST_OPEN)
             lines.append(
-                f"Still open, last on {lived_at(newest):%Y-%m-%d}: {shown_name(newest.actor)}: {text}"
+                f"Not yet in an episode, last on {lived_at(newest):%Y-%m-%d}: {shown_name(newest.actor)}: {text}"
             )
     return "\n".join(lines[-MOST_OPEN:])
 
