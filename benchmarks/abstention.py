@@ -12,14 +12,9 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from benchmarks.baselines import Floats
-from episodic_agent.core.evaluation import (
-    Estimate,
-    false_share,
-    kept_share,
-    roc_area,
-    rounded,
-    threshold_keeping,
-)
+from episodic_agent.core.evaluation.abstention import false_share, kept_share, roc_area, threshold_keeping
+from episodic_agent.core.evaluation.summary import rounded
+from episodic_agent.core.evaluation.uncertainty import Estimate
 from episodic_agent.core.recall import ABSTENTION_THRESHOLD
 
 SEED: Final = 7

@@ -14,10 +14,10 @@ from uuid import UUID
 
 from benchmarks.speed import Spent, fresh, spread, timed
 from benchmarks.users import mine
-from episodic_agent.agents.perception import World, perceive
+from episodic_agent.agents.perception.changes import World, perceive
 from episodic_agent.core.boundary.contract import Arrival, Policy
 from episodic_agent.core.boundary.machine import run
-from episodic_agent.core.boundary.steps import StepsPolicy
+from episodic_agent.core.boundary.steps.default import StepsPolicy
 from episodic_agent.core.ingest import read_item
 from episodic_agent.protocols import Embedder, Sensor
 from episodic_agent.schemas import Observation, Reading

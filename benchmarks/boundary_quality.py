@@ -24,13 +24,8 @@ from episodic_agent.core.boundary.conversation.cues.baseline import how_far
 from episodic_agent.core.boundary.conversation.default import DefaultPolicy
 from episodic_agent.core.boundary.conversation.model import BoundaryModel, Network, shipped
 from episodic_agent.core.boundary.machine import run
-from episodic_agent.core.evaluation import (
-    StreamScore,
-    compare_streams,
-    estimate_streams,
-    mean_of_estimates,
-    score_stream,
-)
+from episodic_agent.core.evaluation.segmentation import StreamScore, score_stream
+from episodic_agent.core.evaluation.uncertainty import compare_streams, estimate_streams, mean_of_estimates
 
 SEED = 7
 EMPTY = 0.0  # F1 of a dialogue without any boundary on either side, as in the other tables

@@ -24,7 +24,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from benchmarks.users import mine
-from episodic_agent.core.context import estimate
+from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.episodes import encode_extractive
 from episodic_agent.core.episodes.clauses import clauses
 from episodic_agent.core.episodes.selection import shortened, term_weights

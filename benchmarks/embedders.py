@@ -20,7 +20,8 @@ import numpy as np
 
 from benchmarks.served import Sentences, WordAverage, served
 from episodic_agent.core.calibration import Calibration
-from episodic_agent.core.evaluation import QuestionResult, score_questions, score_streams
+from episodic_agent.core.evaluation.retrieval import QuestionResult, score_questions
+from episodic_agent.core.evaluation.segmentation import score_streams
 from episodic_agent.engine.evaluate.calibrating import calibrate
 from episodic_agent.engine.evaluate.cases import LabelledStream, rows, streams
 from episodic_agent.engine.evaluate.retrieval import evaluate_file

@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks.results import merge
 from episodic_agent.core.evaluation.entities import Labels, MentionScore, Span, score_mentions
-from episodic_agent.core.language.mentions import mentions
+from episodic_agent.core.language.mentions.reading import mentions
 from episodic_agent.engine.evaluate.cases import digest
 
 HERE = Path(__file__).parent

@@ -18,7 +18,7 @@ from benchmarks.vectors import embedded
 from episodic_agent.core.boundary.contract import Question, Verdict
 from episodic_agent.core.boundary.conversation.default import DefaultPolicy
 from episodic_agent.core.boundary.policies import policy
-from episodic_agent.core.evaluation import score_streams
+from episodic_agent.core.evaluation.segmentation import score_streams
 from episodic_agent.core.language.windows import windows
 from episodic_agent.engine.evaluate.cases import LabelledStream, digest, streams
 from episodic_agent.engine.evaluate.segmentation import segment

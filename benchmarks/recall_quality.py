@@ -17,15 +17,14 @@ from benchmarks.abstention import Sides, curves
 from benchmarks.asked import Asked, Case, asked_cases
 from benchmarks.retrieval import FILES, LIMIT
 from episodic_agent.core import recall as ranking
-from episodic_agent.core.evaluation import (
+from episodic_agent.core.evaluation.retrieval import QuestionResult, question_metrics
+from episodic_agent.core.evaluation.uncertainty import (
     Estimate,
-    QuestionResult,
     bootstrap_sums,
     by_case,
     difference_of_means,
     mean_of_estimates,
     mean_of_sums,
-    question_metrics,
 )
 from episodic_agent.core.recall import WEIGHTS_2026_12, FusionWeights
 from episodic_agent.core.recall.bm25 import IntArray

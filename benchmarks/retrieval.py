@@ -15,17 +15,19 @@ import numpy as np
 
 from benchmarks.baselines import Bm25, Floats, Mask, cosines, top
 from benchmarks.vectors import Remembering
-from episodic_agent.core.evaluation import (
+from episodic_agent.core.evaluation.retrieval import (
     QuestionResult,
+    question_metrics,
+    score_abstention,
+    score_by_type,
+    score_questions,
+)
+from episodic_agent.core.evaluation.summary import rounded
+from episodic_agent.core.evaluation.uncertainty import (
     bootstrap_sums,
     by_case,
     difference_of_means,
     mean_of_sums,
-    question_metrics,
-    rounded,
-    score_abstention,
-    score_by_type,
-    score_questions,
 )
 from episodic_agent.engine.evaluate.cases import rows, unit_time
 from episodic_agent.engine.evaluate.retrieval import RetrievalResult, evaluate_file, unique, window

@@ -21,7 +21,8 @@ from episodic_agent.core.boundary.contract import Policy
 from episodic_agent.core.boundary.policies import policy
 from episodic_agent.core.boundary.steps.learned import LearnedStepsPolicy
 from episodic_agent.core.boundary.steps.model import StepsModel
-from episodic_agent.core.evaluation import StreamScore, compare_streams, estimate_streams, score_stream
+from episodic_agent.core.evaluation.segmentation import StreamScore, score_stream
+from episodic_agent.core.evaluation.uncertainty import compare_streams, estimate_streams
 from episodic_agent.engine.evaluate.segmentation import segment
 
 SEED = 7

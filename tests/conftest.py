@@ -23,7 +23,7 @@ from hypothesis import settings
 from stores.postgres_server import bare_url, citus, citus_url, login, postgres, postgres_url
 
 from episodic_agent import Memory
-from episodic_agent.core.sections import SectionLimits
+from episodic_agent.core.sections.triggers import SectionLimits
 from episodic_agent.engine.facts import coming as quoting_job
 from episodic_agent.engine.sections import bounds as parting
 from episodic_agent.engine.sections import job as compacting

@@ -14,7 +14,7 @@ from builders.examples import share
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from episodic_agent.core.boundary import (
+from episodic_agent.core.boundary.contract import (
     DRAIN_ALL,
     KEEP_LAST,
     Arrival,
@@ -26,12 +26,10 @@ from episodic_agent.core.boundary import (
     Record,
     Tick,
     Verdict,
-    pack_record,
-    policy,
-    run,
-    settle,
-    unpack_record,
 )
+from episodic_agent.core.boundary.machine import run, settle
+from episodic_agent.core.boundary.policies import policy
+from episodic_agent.core.boundary.records import pack_record, unpack_record
 from episodic_agent.schemas import Observation, Reason
 
 START = datetime(2024, 5, 1, 9, 0, tzinfo=UTC)

@@ -10,14 +10,11 @@ from builders.steps import START, step
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from episodic_agent.core.boundary import Arrival, Boundary, ManualCut, Record, policy, run
-from episodic_agent.core.boundary.steps import (
-    CustomPolicy,
-    HysteresisBoundaryDetector,
-    StubBoundaryDetector,
-    adapt,
-)
-from episodic_agent.core.boundary.steps.custom import LONGEST_STATE
+from episodic_agent.core.boundary.contract import Arrival, Boundary, ManualCut, Record
+from episodic_agent.core.boundary.machine import run
+from episodic_agent.core.boundary.policies import policy
+from episodic_agent.core.boundary.steps.custom import LONGEST_STATE, CustomPolicy, adapt
+from episodic_agent.core.boundary.steps.detectors import HysteresisBoundaryDetector, StubBoundaryDetector
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import BoundaryDetector
 from episodic_agent.schemas import ActiveContextFrame, Json, Observation, Reason

@@ -12,7 +12,7 @@ from builders.steps import START, step
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from episodic_agent.core.boundary import (
+from episodic_agent.core.boundary.contract import (
     DRAIN_ALL,
     KEEP_LAST,
     Arrival,
@@ -21,13 +21,11 @@ from episodic_agent.core.boundary import (
     ManualCut,
     Policy,
     Record,
-    pack_record,
-    policy,
-    run,
-    unpack_record,
 )
-from episodic_agent.core.boundary.policies import for_modality, policy_names
-from episodic_agent.core.boundary.steps import StepsPolicy
+from episodic_agent.core.boundary.machine import run
+from episodic_agent.core.boundary.policies import for_modality, policy, policy_names
+from episodic_agent.core.boundary.records import pack_record, unpack_record
+from episodic_agent.core.boundary.steps.default import StepsPolicy
 from episodic_agent.core.boundary.steps.events import count_new, kind_of
 from episodic_agent.core.boundary.steps.trail import StepNote, walk
 from episodic_agent.errors import InvalidInput

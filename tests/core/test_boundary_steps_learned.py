@@ -14,8 +14,10 @@ from builders.steps import START, step
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from episodic_agent.core.boundary import Arrival, Boundary, Input, ManualCut, Policy, policy, run
+from episodic_agent.core.boundary.contract import Arrival, Boundary, Input, ManualCut, Policy
 from episodic_agent.core.boundary.conversation.model import encode
+from episodic_agent.core.boundary.machine import run
+from episodic_agent.core.boundary.policies import policy
 from episodic_agent.core.boundary.steps.activity import StepActivity
 from episodic_agent.core.boundary.steps.baseline import THINGS, WORDS, StepBaseline, learnt, walked
 from episodic_agent.core.boundary.steps.cues import DELAY, FORESEEN, NAMES, gap_cues

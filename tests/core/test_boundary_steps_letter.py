@@ -11,16 +11,15 @@ from builders.steps import START, step
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from episodic_agent.core.boundary import Arrival, Boundary, Policy, Record, policy
-from episodic_agent.core.boundary.steps import (
-    PRESETS,
+from episodic_agent.core.boundary.contract import Arrival, Boundary, Policy, Record
+from episodic_agent.core.boundary.policies import policy
+from episodic_agent.core.boundary.steps.detectors import (
     HysteresisBoundaryDetector,
     StubBoundaryDetector,
-    debug_line,
     detector,
-    record_line,
 )
-from episodic_agent.core.boundary.steps.scoring import Contributions
+from episodic_agent.core.boundary.steps.parameters import PRESETS
+from episodic_agent.core.boundary.steps.scoring import Contributions, debug_line, record_line
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import BoundaryDetector
 from episodic_agent.schemas import ActiveContextFrame, Json, Observation, Reason

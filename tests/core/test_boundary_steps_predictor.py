@@ -8,7 +8,9 @@ from builders.steps import step
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.boundary import Arrival, policy, run
+from episodic_agent.core.boundary.contract import Arrival
+from episodic_agent.core.boundary.machine import run
+from episodic_agent.core.boundary.policies import policy
 from episodic_agent.core.boundary.steps.predictor import (
     Expectations,
     learn,

@@ -11,7 +11,9 @@ from builders.steps import START, step
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from episodic_agent.core.boundary import Arrival, Boundary, policy, run
+from episodic_agent.core.boundary.contract import Arrival, Boundary
+from episodic_agent.core.boundary.machine import run
+from episodic_agent.core.boundary.policies import policy
 from episodic_agent.core.boundary.steps.activity import StepActivity
 from episodic_agent.core.boundary.steps.baseline import StepBaseline, learnt, walked
 from episodic_agent.core.boundary.steps.cues import PACE

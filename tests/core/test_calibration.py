@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.boundary import Arrival, run
+from episodic_agent.core.boundary.contract import Arrival
 from episodic_agent.core.boundary.conversation.default import NEIGHBOURS, DefaultPolicy
+from episodic_agent.core.boundary.machine import run
 from episodic_agent.core.boundary.policies import calibrated, for_embedder, policy
 from episodic_agent.core.calibration import Calibration, fit, read
 from episodic_agent.errors import InvalidInput

@@ -11,24 +11,26 @@ from builders.examples import share
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from episodic_agent.core.context import estimate
+from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.language import sentences
 from episodic_agent.core.prompts import compact
-from episodic_agent.core.sections import (
+from episodic_agent.core.sections.resolutions import (
     MACRO_TOKENS,
     MESO_TOKENS,
     MICRO_TOKENS,
-    Due,
     Resolutions,
+    resolutions,
+    source_tokens,
+)
+from episodic_agent.core.sections.triggers import (
+    Due,
     SectionLimits,
     SectionState,
     Trigger,
     due,
     most_urgent,
     opens_section,
-    source_tokens,
 )
-from episodic_agent.core.sections.resolutions import resolutions
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Kind, Observation, TimeSource
 

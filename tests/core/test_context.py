@@ -10,22 +10,19 @@ from builders.examples import share
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from episodic_agent.core.context import (
+from episodic_agent.core.context.assembling import assemble
+from episodic_agent.core.context.gaps import break_words
+from episodic_agent.core.context.quoting import one_line, quoted, topic
+from episodic_agent.core.context.telling import Block, QuotedText, tell
+from episodic_agent.core.context.tokens import cut_to, estimate
+from episodic_agent.schemas.contexts import (
     AnsweredQuestion,
     Basis,
     Context,
     LineKind,
     Linked,
     ThreadBackground,
-    assemble,
-    break_words,
-    cut_to,
-    estimate,
-    one_line,
-    quoted,
-    topic,
 )
-from episodic_agent.core.context.telling import Block, QuotedText, tell
 
 TEN = datetime(2025, 11, 5, 10, tzinfo=UTC)
 NOW = TEN + timedelta(minutes=45)

@@ -6,12 +6,14 @@ from uuid import UUID
 import pytest
 
 from episodic_agent.core.chains.filters import parse_filter
-from episodic_agent.core.context import AnsweredQuestion, Linked, ThreadBackground, assemble, harmless
+from episodic_agent.core.context.assembling import assemble
 from episodic_agent.core.context.frames import frame_for, frames
 from episodic_agent.core.context.gaps import break_words
+from episodic_agent.core.context.quoting import harmless
 from episodic_agent.core.echo import recalled_spans
 from episodic_agent.core.episodes.languages import guess_language
 from episodic_agent.errors import InvalidInput
+from episodic_agent.schemas.contexts import AnsweredQuestion, Linked, ThreadBackground
 
 TEN = datetime(2026, 3, 2, 10, tzinfo=UTC)
 TALK = {

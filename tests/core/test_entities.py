@@ -7,7 +7,8 @@ from builders.examples import share
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from episodic_agent.core.language.mentions import KINDS, Mention, mentions
+from episodic_agent.core.language.mentions.reading import mentions
+from episodic_agent.schemas.mentions import KINDS, Mention
 
 AT = datetime(2026, 3, 2, 12, tzinfo=UTC)  # a Monday
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from episodic_agent.core.language.mentions import Lexicon, mentions
+from episodic_agent.core.language.mentions.lexicon import Lexicon
+from episodic_agent.core.language.mentions.reading import mentions
 from episodic_agent.errors import InvalidInput
 
 

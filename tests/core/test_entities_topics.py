@@ -5,8 +5,10 @@ from builders.examples import share
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from episodic_agent.core.language.mentions import domains, mentions, related, set_references
-from episodic_agent.core.language.mentions.topics import topics
+from episodic_agent.core.language.mentions.calendar import related
+from episodic_agent.core.language.mentions.reading import mentions
+from episodic_agent.core.language.mentions.sets import set_references
+from episodic_agent.core.language.mentions.topics import domains, topics
 
 
 @pytest.mark.parametrize(

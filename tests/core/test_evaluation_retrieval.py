@@ -10,19 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import ndcg_score
 
-from episodic_agent.core.evaluation import (
+from episodic_agent.core.evaluation.retrieval import (
     METRICS,
     QuestionResult,
-    bootstrap_interval,
     evidence_ranks,
     false_recall_at,
     locomo_recall,
     question_metrics,
-    rounded,
     score_abstention,
     score_by_type,
     score_questions,
 )
+from episodic_agent.core.evaluation.summary import bootstrap_interval, rounded
 from episodic_agent.errors import InvalidInput
 
 TWENTY = [f"m{i}" for i in range(20)]

@@ -16,7 +16,7 @@ from nltk.metrics.segmentation import pk as nltk_pk
 from nltk.metrics.segmentation import windowdiff as nltk_windowdiff
 from sklearn.metrics import f1_score
 
-from episodic_agent.core.evaluation import (
+from episodic_agent.core.evaluation.segmentation import (
     boundary_f1,
     match_count,
     score_stream,

@@ -9,21 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from episodic_agent.core.evaluation import (
+from episodic_agent.core.evaluation.abstention import false_share, kept_share, roc_area, threshold_keeping
+from episodic_agent.core.evaluation.segmentation import score_stream, score_streams
+from episodic_agent.core.evaluation.uncertainty import (
     Estimate,
     bootstrap_sums,
     by_case,
     compare_streams,
     difference_of_means,
     estimate_streams,
-    false_share,
-    kept_share,
     mean_of_estimates,
     mean_of_sums,
-    roc_area,
-    score_stream,
-    score_streams,
-    threshold_keeping,
 )
 from episodic_agent.errors import InvalidInput
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.agents.perception import World, perceive, reading_as_json, reading_from_json
+from episodic_agent.agents.perception.changes import World, perceive
+from episodic_agent.agents.perception.records import reading_as_json, reading_from_json
 from episodic_agent.core.ingest import read_item
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Entity, Json, Kind, Reading

@@ -12,32 +12,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from episodic_agent.core.prompts import skills as asking
-from episodic_agent.core.skills import (
-    CHECKS,
-    Action,
-    Bounds,
-    Course,
-    Exchange,
-    Skill,
-    SkillKind,
-    TurnRef,
-    actions_of,
+from episodic_agent.core.skills.confidence import (
     after_use,
-    distinct,
-    exchanges_of,
     faded,
-    frequent,
     initial_confidence,
     is_created,
-    mine,
     present_confidence,
-    recurring,
-    seen_again,
     settled,
 )
+from episodic_agent.core.skills.mining import CHECKS, distinct, mine, seen_again
+from episodic_agent.core.skills.requests import Exchange, exchanges_of, recurring
+from episodic_agent.core.skills.sequences import Action, Bounds, Course, actions_of, frequent
 from episodic_agent.core.threads.turns import turns
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json, Kind, Observation
+from episodic_agent.schemas.skills import Skill, SkillKind, TurnRef
 
 START = datetime(2025, 11, 5, 10, tzinfo=UTC)
 CITIES = ("Boston", "New York", "Paris", "Lisbon", "Tokyo")

@@ -7,22 +7,18 @@ from uuid import UUID, uuid5
 
 import pytest
 
-from episodic_agent.core.skills import (
-    CHECKS,
+from episodic_agent.core.skills.confidence import initial_confidence
+from episodic_agent.core.skills.keeping import (
     Change,
-    Skill,
-    SkillKind,
-    SkillState,
-    StoredSkill,
-    TurnRef,
     changes,
     erased,
     follows,
-    initial_confidence,
     overflowing,
     pattern_of,
     verdict_on,
 )
+from episodic_agent.core.skills.mining import CHECKS
+from episodic_agent.schemas.skills import Skill, SkillKind, SkillState, StoredSkill, TurnRef
 
 NOW = datetime(2025, 11, 5, 10, tzinfo=UTC)
 ALL = dict.fromkeys(CHECKS, True)

@@ -1,10 +1,16 @@
 """The language of the words around a context: by a short message, and in doubt by what the user said before."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 import pytest
 
+from episodic_agent import Memory
 from episodic_agent.core.context.spoken import likely_languages, spoken_language
+from episodic_agent.core.episodes.languages import guess_language
+from episodic_agent.core.language import fold
+from episodic_agent.core.language.stopwords import stop_words
+from episodic_agent.data import listed_words, texts
 
 QUESTIONS = {
     "en": (
@@ -341,3 +347,59 @@ def test_questions_whose_words_no_list_was_written_for_are_of_the_language_of_th
     alone = [spoken_language(text) == language for language, listed in UNSEEN.items() for text in listed]
     assert wrong == []
     assert sum(alone) >= 33
+
+
+class TestLanguagesWithoutFrames:
+    """Turkish talk was told under German headings, Polish under Portuguese ones: the nearest neighbour's."""
+
+    @pytest.mark.parametrize(
+        "message",
+        [
+            "Arabanın aküsü bitti, usta da yarın gelecek",
+            "Bu akşam da evde kaldım, der gibi bir hali vardı",
+            "Kızım için de bir hediye lazım, ne alsam",
+            "Doktor bana kontrol için gün verdi",
+            "Işık faturası da geldi bu ay çok",
+            "Mam jutro wizytę u dentysty, o której to było?",
+            "Nie lubię kawy, proszę o herbatę",
+            "Unde locuiesc acum?",
+            "Holnap orvoshoz megyek",
+            "Mai tôi đi khám răng",
+            "Zítra jdu k zubaři",
+            "Besok saya ke dokter gigi",
+            "Завтра йду до лікаря, треба взяти довідку",
+        ],
+    )
+    def test_is_told_as_none(self, message: str) -> None:
+        assert spoken_language(message) == guess_language(message) == ""
+
+    def test_their_names_in_other_talk_change_nothing(self) -> None:
+        assert spoken_language("When does Işıl fly to İzmir with Łukasz?") == "en"
+        assert spoken_language("Wann kommt Işıl mit dem Zug nach Łódź?") == "de"
+        assert spoken_language("Мы едем в Київ поездом, где мой билет?") == "ru"
+
+    def test_no_word_of_theirs_is_one_of_a_language_with_headings(self) -> None:
+        own = "language/own_words"
+        with_headings = {*chain(*stop_words().values())}
+        with_headings |= {*chain(*(listed_words(f"{own}.words.{name}") for name in texts(f"{own}.words")))}
+        others = {*chain(*(listed_words(f"{own}.others.{name}") for name in texts(f"{own}.others")))}
+        assert len(others) > 400
+        assert not others & with_headings
+        assert all(fold(word) == word for word in others)
+
+    def test_contexts_are_framed_in_english_then(self) -> None:
+        with Memory.open(":memory:", embedder="none") as memory:
+            elif_ = memory.user("elif")
+            elif_.add("Arabanın aküsü bitti, usta da yarın gelecek", channel="app")
+            elif_.add("Doktor bana kontrol için gün verdi", channel="app")
+            for message in ("Merhaba", "Kızım için de bir hediye lazım, ne alsam"):
+                assert "Current question:" in elif_.context(message, channel="app").text
+            assert "Aktuelle Frage:" in elif_.context("Was soll ich heute Abend kochen?", channel="web").text
+
+    def test_summaries_take_no_words_of_a_neighbour(self) -> None:
+        with Memory.open(":memory:", embedder="none") as memory:
+            elif_ = memory.user("elif")
+            elif_.add("Annem de geliyor, ablam da", channel="app")
+            elif_.add("Artık et yemiyorum, tarif verirken dikkat et", channel="app")
+            (summary,) = (episode.summary for episode in elif_.episodes.list())
+            assert summary.startswith("User: Annem de geliyor")

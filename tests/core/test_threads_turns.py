@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.threads import Pair, last_turns, opens_turn, pairs, turn_count
-from episodic_agent.core.threads.turns import turns
+from episodic_agent.core.threads.turns import Pair, last_turns, opens_turn, pairs, turn_count, turns
 from episodic_agent.schemas import Kind, Observation
 
 START = datetime(2025, 11, 5, 10, tzinfo=UTC)

@@ -4,23 +4,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from episodic_agent.core.context import AnsweredQuestion, Linked, ThreadBackground, assemble
-from episodic_agent.core.sections import SectionState, Trigger, due
+from episodic_agent.core.context.assembling import assemble
 from episodic_agent.core.sections.resolutions import resolutions
-from episodic_agent.core.threads import (
-    Arriving,
-    IntakeVerdict,
-    Resolution,
-    Resolver,
-    as_record,
-    idle,
-    is_reply,
-    last_turns,
-    pairs,
-    turn_count,
-)
-from episodic_agent.core.threads.turns import turns
+from episodic_agent.core.sections.triggers import SectionState, Trigger, due
+from episodic_agent.core.threads.records import Arriving, IntakeVerdict, Resolution, as_record
+from episodic_agent.core.threads.resolution import Resolver, idle
+from episodic_agent.core.threads.turns import is_reply, last_turns, pairs, turn_count, turns
 from episodic_agent.schemas import Observation
+from episodic_agent.schemas.contexts import AnsweredQuestion, Linked, ThreadBackground
 
 TEN = datetime(2025, 11, 5, 10, tzinfo=UTC)
 

@@ -20,8 +20,8 @@ from conftest import OpenMemory
 from episodic_agent import Memory
 from episodic_agent.core.identity import Repeats, assign_ids, content_id
 from episodic_agent.core.ingest import LARGEST, IntakeLimits, Item
-from episodic_agent.engine.files import Unreadable, read_file
-from episodic_agent.engine.files.opening import inspect
+from episodic_agent.engine.files.opening import Unreadable, inspect
+from episodic_agent.engine.files.read import read_file
 from episodic_agent.engine.files.window import TextWindow
 from episodic_agent.errors import TooLarge
 from episodic_agent.faces.http.app import make_app
@@ -252,7 +252,7 @@ FLAT = """
 import resource, sys
 from pathlib import Path
 from episodic_agent.core.identity import Repeats, assign_ids
-from episodic_agent.engine.files import read_file
+from episodic_agent.engine.files.read import read_file
 from episodic_agent.schemas import Scope
 seen, most = Repeats(), lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for number, item in enumerate(read_file(Path(sys.argv[1]))):

@@ -14,7 +14,7 @@ from conftest import OpenMemory
 from benchmarks.served import WordAverage, served
 from episodic_agent import Memory, calibrate
 from episodic_agent.core.calibration import Calibration
-from episodic_agent.core.evaluation import score_streams
+from episodic_agent.core.evaluation.segmentation import score_streams
 from episodic_agent.data import demo_folder
 from episodic_agent.engine.evaluate import calibrating
 from episodic_agent.engine.evaluate.cases import LabelledStream, LabelledUnit

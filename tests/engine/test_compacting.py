@@ -14,11 +14,11 @@ from conftest import OpenMemory
 
 from episodic_agent import Memory
 from episodic_agent.core.chains import parse_filter
-from episodic_agent.core.context import estimate
+from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.identity import section_id
 from episodic_agent.core.prompts import compact
 from episodic_agent.core.prompts import episode as question
-from episodic_agent.core.sections import MACRO_TOKENS, MESO_TOKENS, MICRO_TOKENS, source_tokens
+from episodic_agent.core.sections.resolutions import MACRO_TOKENS, MESO_TOKENS, MICRO_TOKENS, source_tokens
 from episodic_agent.engine.sections.job import EXTRACTIVE
 from episodic_agent.engine.sections.verbs import SectionCard
 from episodic_agent.errors import BadReply, InvalidInput, NotFound, ProviderUnavailable

@@ -20,12 +20,12 @@ from builders.injections import INJECTIONS
 from conftest import OpenMemory
 
 from episodic_agent import Memory
-from episodic_agent.core.context import LineKind
 from episodic_agent.core.ingest import read_time
 from episodic_agent.engine.context.assembling import Contexts, ThreadContext
 from episodic_agent.engine.threads.recounting import importance
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Joined, Link, Scope
+from episodic_agent.schemas.contexts import LineKind
 
 TEN = datetime(2025, 11, 5, 10, tzinfo=UTC)
 SCENARIOS = sorted((Path(__file__).parents[1] / "scenarios" / "threads").glob("*.json"))

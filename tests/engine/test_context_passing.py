@@ -7,7 +7,7 @@ from builders.chats import mine
 from conftest import OpenMemory
 
 from episodic_agent import Memory
-from episodic_agent.core.context import LineKind
+from episodic_agent.schemas.contexts import LineKind
 
 MONDAY = datetime(2024, 3, 4, 8, tzinfo=UTC)
 ONCE = (

@@ -9,10 +9,10 @@ from builders.chats import NOW, mine
 from conftest import OpenMemory
 
 from episodic_agent import Memory, UserMemory
-from episodic_agent.core.context import LineKind
 from episodic_agent.engine.context.assembling import Contexts
 from episodic_agent.engine.context.gathering import PAUSE
 from episodic_agent.schemas import Scope
+from episodic_agent.schemas.contexts import LineKind
 
 START = NOW - timedelta(days=30)
 SNOW = ("Snow again tomorrow, apparently.", "In March, rustic weather.")

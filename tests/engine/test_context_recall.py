@@ -15,8 +15,8 @@ from builders.embedders import TopicEmbedder
 from conftest import OpenMemory
 
 from episodic_agent import Memory
-from episodic_agent.core.context import LineKind, estimate
 from episodic_agent.core.context.telling import Block, QuotedText, Spot
+from episodic_agent.core.context.tokens import estimate
 from episodic_agent.engine.context.assembling import ThreadContext
 from episodic_agent.engine.context.correcting import with_corrections
 from episodic_agent.engine.context.gathering import gathered, situation
@@ -24,6 +24,7 @@ from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import query_vector
 from episodic_agent.schemas import Scope, Vector
+from episodic_agent.schemas.contexts import LineKind
 from episodic_agent.tools import memory_tools
 
 START = NOW - timedelta(days=30)

@@ -7,7 +7,7 @@ from builders.chats import NOW, mine
 from conftest import OpenMemory
 
 from episodic_agent import Memory
-from episodic_agent.core.context import LineKind
+from episodic_agent.schemas.contexts import LineKind
 
 START = NOW - timedelta(days=90)
 FIRST = "I live at 14 Mill Lane and the rent is 900 a month"

@@ -36,7 +36,7 @@ from engine.crash_server import (
 )
 
 from benchmarks.lives import KILLED, REFUSED, KillServer, Life
-from episodic_agent.core.boundary import policy as named_policy
+from episodic_agent.core.boundary.policies import policy as named_policy
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.memory import Memory
 from episodic_agent.errors import StoreUnavailable

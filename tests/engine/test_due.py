@@ -13,8 +13,8 @@ from conftest import OpenMemory
 
 from benchmarks.recurring import HALVES, measure
 from episodic_agent import Filter, Memory
-from episodic_agent.core.context import LineKind
 from episodic_agent.faces.shapes import hit_item
+from episodic_agent.schemas.contexts import LineKind
 
 LIVES = Path(__file__).parent.parent / "data" / "due.jsonl"
 MONDAY = datetime(2024, 3, 18, 9, tzinfo=UTC)

@@ -15,17 +15,8 @@ from hypothesis import strategies as st
 
 from episodic_agent.core.identity import assign_ids
 from episodic_agent.core.ingest import Item
-from episodic_agent.core.skills import SkillState
-from episodic_agent.engine.files import (
-    Format,
-    Unreadable,
-    detect,
-    export_lines,
-    header_line,
-    read_export,
-    read_file,
-)
 from episodic_agent.engine.files.dates import DateOrder
+from episodic_agent.engine.files.opening import Unreadable
 from episodic_agent.engine.files.own import (
     TYPES,
     CheckRecord,
@@ -34,10 +25,14 @@ from episodic_agent.engine.files.own import (
     Moved,
     Noun,
     SkillLine,
+    export_lines,
     from_json,
+    header_line,
+    read_export,
     read_header,
     to_json,
 )
+from episodic_agent.engine.files.read import Format, detect, read_file
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import (
     Decision,
@@ -55,6 +50,7 @@ from episodic_agent.schemas import (
 )  # fmt: skip
 from episodic_agent.schemas.erasures import Tombstone
 from episodic_agent.schemas.facts import Category, Fact, FactEvidence, FactTombstone, Version
+from episodic_agent.schemas.skills import SkillState
 
 SAMPLES = Path(__file__).parent.parent / "data" / "transcripts"
 ANA = Scope("ana")

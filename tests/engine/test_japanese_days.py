@@ -7,7 +7,7 @@ from builders.chats import mine
 from conftest import OpenMemory
 
 from episodic_agent import Memory
-from episodic_agent.core.context import LineKind
+from episodic_agent.schemas.contexts import LineKind
 
 TOKYO = timezone(timedelta(hours=9))
 MONDAY = datetime(2026, 9, 21, 19, tzinfo=TOKYO)

@@ -12,7 +12,7 @@ from builders.counting import CountingStore
 from builders.minilm import default_model
 
 from episodic_agent import Memory as Opened
-from episodic_agent.core.context import estimate
+from episodic_agent.core.context.tokens import estimate
 from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.schemas import Vector

@@ -23,7 +23,7 @@ from episodic_agent.agents.profiles import UNITY_FULL_PROFILE, ProfileConfig
 from episodic_agent.agents.run import AgentRun, RunReport, Seen, Verbs
 from episodic_agent.agents.sensors.lines import LinesSensor
 from episodic_agent.core.boundary.contract import Record
-from episodic_agent.core.boundary.steps import adapt
+from episodic_agent.core.boundary.steps.custom import adapt
 from episodic_agent.core.ingest import Item, read_item
 from episodic_agent.engine.boundary.orphans import Orphans
 from episodic_agent.errors import InvalidInput, SensorError

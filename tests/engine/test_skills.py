@@ -11,7 +11,7 @@ from builders.chats import Clock, mine
 from conftest import After
 
 from episodic_agent import Memory
-from episodic_agent.core.skills import Skill, SkillKind, SkillState, StoredSkill, follows
+from episodic_agent.core.skills.keeping import follows
 from episodic_agent.engine.jobs.kinds import COMPACT, ENCODE
 from episodic_agent.engine.scoped import fresh_id
 from episodic_agent.engine.skills import job as mining
@@ -19,6 +19,7 @@ from episodic_agent.errors import BudgetSpent, InvalidInput, NotFound, ProviderE
 from episodic_agent.protocols import ref_of
 from episodic_agent.providers.models.staged import StagedModel
 from episodic_agent.schemas import Decision, Json, Scope
+from episodic_agent.schemas.skills import Skill, SkillKind, SkillState, StoredSkill
 from episodic_agent.testing.models import ScriptedModel
 
 OpenMemory = Callable[..., Memory]

@@ -43,17 +43,23 @@ def test_a_story_that_nobody_goes_on_with_ended(memory: Memory) -> None:
 def test_a_story_does_not_end_while_its_thread_goes_on(memory: Memory, clock: Clock) -> None:
     say(memory, clock, "Both invoices are with the insurance")
     mine(memory).flush(thread=THREAD)
-    text = mine(memory).chains.replay("the roof")
+    text = mine(memory).chains.replay("the leaking roof")
     assert "It ended" not in text
     assert "Told until 2026-03-04; its thread goes on until 2026-03-11." in text
+
+
+def test_a_thread_that_is_named_after_the_topic_is_told_to_its_end(memory: Memory, clock: Clock) -> None:
+    say(memory, clock, "Both invoices are with the insurance")
+    mine(memory).flush(thread=THREAD)
+    assert "Both invoices are with the insurance" in mine(memory).chains.replay("the roof")
 
 
 def test_what_is_still_open_is_told_below_the_story(memory: Memory, clock: Clock) -> None:
     say(memory, clock, "Both invoices are with the insurance")
     text = mine(memory).chains.replay("the roof")
     assert "It ended" not in text
-    assert "Still open, last on 2026-03-11: Ruth: Both invoices are with the insurance" in text
+    assert "Not yet in an episode, last on 2026-03-11: Ruth: Both invoices are with the insurance" in text
     mine(memory).episodes.suppress(words="insurance")
     hidden = mine(memory).chains.replay("the roof")
     assert "insurance" not in hidden
-    assert "Still open" not in hidden
+    assert "Not yet in an episode" not in hidden

@@ -129,3 +129,19 @@ def test_lists_keep_what_suppressed_words_hide_and_stories_do_not(open_memory: C
     assert "Jonas" in str(mine(memory).facts.list())
     assert mine(memory).chains.sequence("") == []
     assert "Jonas" not in mine(memory).context("Where do I live?").text
+
+
+def test_a_thread_named_after_the_topic_is_told_whole_and_can_be_named() -> None:
+    subject = "mail: Lindner loft stairs"
+    with Memory.open(":memory:") as memory:
+        tom = memory.user("tom")
+        for day, text in (("02", "Oak treads, please."), ("09", "That is too expensive."), ("16", "Agreed.")):
+            tom.add(text, thread=subject, channel="email", timestamp=f"2026-03-{day}T09:00:00Z")
+        tom.add("Zinc for the school.", thread="site", channel="chat", timestamp="2026-03-03T09:00:00Z")
+        tom.flush()
+        every = [{}, {"only": [subject]}, {"thread": subject}, {"channel": "email"}]
+        for narrow in every:
+            story = tom.chains.replay("Lindner stairs", limit=20, **narrow)
+            assert all(text in story for text in ("Oak treads", "too expensive", "Agreed")), narrow
+            assert "Zinc" not in story
+        assert "No episodes" in tom.chains.replay("Lindner stairs", thread="site")

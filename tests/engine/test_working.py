@@ -16,7 +16,7 @@ from builders.faulty import FaultyStore
 from builders.places import open_store
 from engine.crash_child import episodes_of
 
-from episodic_agent.core.boundary import policy as named_policy
+from episodic_agent.core.boundary.policies import policy as named_policy
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.memory import Memory
 from episodic_agent.errors import Conflict, InvalidInput, NotFound, StoreError, StoreUnavailable

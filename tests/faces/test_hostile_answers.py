@@ -15,8 +15,7 @@ from builders.web import LocalClient
 from mcp.client import Client
 
 from episodic_agent import Memory
-from episodic_agent.core.context import harmless, shown_name
-from episodic_agent.core.context.quoting import quoted
+from episodic_agent.core.context.quoting import harmless, quoted, shown_name
 from episodic_agent.faces.http.app import make_app
 from episodic_agent.faces.markdown import write_episode
 from episodic_agent.faces.mcp.server import PROMPT, make_server

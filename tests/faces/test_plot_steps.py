@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from episodic_agent.core.boundary.steps import adapt
+from episodic_agent.core.boundary.steps.custom import adapt
 from episodic_agent.engine.boundary.traces import BoundaryTrace
 from episodic_agent.faces.plot import plot_png, plot_svg, plot_terminal
 from episodic_agent.faces.plot.steps import freezes, visits

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from episodic_agent.agents.perception import reading_as_json
+from episodic_agent.agents.perception.records import reading_as_json
 from episodic_agent.agents.sensors.counting import PATIENCE
 from episodic_agent.agents.sensors.lines import LinesSensor, RecordedSensor, ReplaySensor
 from episodic_agent.errors import InvalidInput, SensorError

@@ -5,7 +5,7 @@ from itertools import islice
 import pytest
 
 from episodic_agent import Memory
-from episodic_agent.agents.perception import World, perceive
+from episodic_agent.agents.perception.changes import World, perceive
 from episodic_agent.agents.sensors.gymnasium import GymnasiumSensor
 from episodic_agent.agents.sensors.minigrid import MiniGridSensor, room_name
 from episodic_agent.errors import InvalidInput, SensorError

@@ -7,12 +7,12 @@ from uuid import UUID, uuid5
 
 import numpy as np
 
-from episodic_agent.core.skills import Skill, SkillKind, SkillState, StoredSkill
 from episodic_agent.core.vectors import rounded
 from episodic_agent.protocols import EpisodeMark, ObservationMark, Posting, Store, Transaction
 from episodic_agent.schemas import Episode, Frame, Observation, Scope, Thread, TimeSource, Vector
 from episodic_agent.schemas.chains import Term
 from episodic_agent.schemas.facts import Category, Fact, FactEvidence, FactTombstone, StoredFact, Version
+from episodic_agent.schemas.skills import Skill, SkillKind, SkillState, StoredSkill
 from episodic_agent.stores.tables.dialect import Rows
 
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)

@@ -21,11 +21,11 @@ from stores.conformance import StoreFixture
 from stores.verbs import KITCHEN, PORCH, THREAD, everything, furnish
 
 from episodic_agent.core.erasing import fingerprint
-from episodic_agent.core.skills import TurnRef
 from episodic_agent.errors import Conflict, NotFound, StoreError
 from episodic_agent.protocols import OBSERVATIONS, Cover, Store, ref_of
 from episodic_agent.schemas import WorkRow
 from episodic_agent.schemas.erasures import Erasure, Tombstone, What
+from episodic_agent.schemas.skills import TurnRef
 
 LATER = timedelta(hours=1)
 

@@ -7,10 +7,10 @@ import pytest
 from stores.builders import ANA, BO, fill, identity, make_skill, posting, random_vectors
 from stores.conformance import StoreFixture
 
-from episodic_agent.core.skills import SkillState, StoredSkill, TurnRef
 from episodic_agent.errors import Conflict, NotFound, StoreError
 from episodic_agent.protocols import SKILLS, Store, ref_of
 from episodic_agent.schemas import Scope
+from episodic_agent.schemas.skills import SkillState, StoredSkill, TurnRef
 
 KITCHEN = identity("kitchen")
 

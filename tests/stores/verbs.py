@@ -30,7 +30,6 @@ from stores.builders import (
 
 from episodic_agent.core.chains import Condition, Refusal
 from episodic_agent.core.facts import Category, FactCandidate, FactEvidence
-from episodic_agent.core.skills import SkillState, TurnRef
 from episodic_agent.protocols import (
     EPISODES,
     OBSERVATIONS,
@@ -62,6 +61,7 @@ from episodic_agent.schemas import (
     WorkRow,
 )
 from episodic_agent.schemas.erasures import Erasure, What
+from episodic_agent.schemas.skills import SkillState, TurnRef
 from episodic_agent.schemas.strength import Strength
 
 Verb = Callable[[Transaction], object]

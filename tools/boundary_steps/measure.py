@@ -6,7 +6,7 @@ from dataclasses import replace
 from boundary_steps.data import Course
 from episodic_agent.core.boundary.steps.learned import LearnedStepsPolicy
 from episodic_agent.core.boundary.steps.model import StepsModel
-from episodic_agent.core.evaluation import score_streams
+from episodic_agent.core.evaluation.segmentation import score_streams
 from episodic_agent.engine.evaluate.segmentation import segment
 
 NAMES = ("score", "f1", "segeval_f1", "pk", "wd", "f1_tol1", "density")

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from episodic_agent.core.ingest.item import EMPTY, read_item
-from episodic_agent.core.threads import is_reply
+from episodic_agent.core.threads.turns import is_reply
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.schemas import Observation

@@ -17,10 +17,10 @@ from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import Any, Final, TypeAlias
 
-from episodic_agent.agents.perception import World, perceive
+from episodic_agent.agents.perception.changes import World, perceive
 from episodic_agent.core.boundary.contract import Policy, Record
 from episodic_agent.core.boundary.policies import STEP, check_modality, for_modality
-from episodic_agent.core.boundary.steps import CustomPolicy
+from episodic_agent.core.boundary.steps.custom import CustomPolicy
 from episodic_agent.core.ingest import Item
 from episodic_agent.core.language import plural
 from episodic_agent.errors import EpisodicError, InvalidInput, SensorError

@@ -13,7 +13,7 @@ from episodic_agent.core.links.policies import DEFAULT as DEFAULT_LINKING
 from episodic_agent.core.links.policies import link_policy
 from episodic_agent.core.prompts import EPISODE, FACTS, TOPIC_SHIFT
 from episodic_agent.core.strength.retention import Retention
-from episodic_agent.core.threads import Channels
+from episodic_agent.core.threads.channels import Channels
 from episodic_agent.engine.recall.former import FormerVectors, Named, nobody
 from episodic_agent.engine.recently_shown import RecentlyShown
 from episodic_agent.engine.rounding import RoundedEmbedder

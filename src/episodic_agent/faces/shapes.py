@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from episodic_agent.core.context import harmless, shown_name
+from episodic_agent.core.context.quoting import harmless, shown_name
 from episodic_agent.core.context.retrieved import LONGEST_PROOF, heading
 from episodic_agent.core.language import plural
 from episodic_agent.core.strength.decay import initial_strength

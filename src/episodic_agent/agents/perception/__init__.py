@@ -15,21 +15,3 @@ the memory takes in (seed 000: perception, location, entities, events).
 **To add** something a sensor can tell, give `Reading` the field with a default, read and write it in
 `records.py`, and say in `changes.py` what of it becomes an event.
 """
-
-from typing import TYPE_CHECKING
-
-from episodic_agent.lazily import names_from
-
-if TYPE_CHECKING:
-    from episodic_agent.agents.perception.changes import World, perceive
-    from episodic_agent.agents.perception.records import reading_as_json, reading_from_json
-else:
-    __getattr__ = names_from(
-        __name__,
-        {
-            "changes": "World perceive",
-            "records": "reading_as_json reading_from_json",
-        },
-    )
-
-__all__ = ["World", "perceive", "reading_as_json", "reading_from_json"]

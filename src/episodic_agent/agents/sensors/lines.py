@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
-from episodic_agent.agents.perception import reading_as_json, reading_from_json
+from episodic_agent.agents.perception.records import reading_as_json, reading_from_json
 from episodic_agent.agents.sensors.counting import Notes, Say
 from episodic_agent.agents.sensors.unity_frames import read_frame
 from episodic_agent.errors import InvalidInput, SensorError

@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Final
 
-from episodic_agent.core.episodes.languages import guess_language
+from episodic_agent.core.episodes.languages import guess_language, other_words
 from episodic_agent.core.language import fold, script, words
 from episodic_agent.core.language.stopwords import stop_words
 from episodic_agent.data import listed_words, texts
 
 _OWN: Final = "language/own_words"
+_OTHER: Final = "und"  # a language in which nothing is written here (ISO 639-2: undetermined)
 _FUNCTION: Final = 2.0  # what a function word adds, shared between the languages that have it,
 _SPECIAL: Final = 3.0  # and a listed word, or a letter
 _CERTAIN: Final = 9.0  # a sign
@@ -60,7 +61,14 @@ def spoken_language(message: str, asked: Sequence[str] = ()) -> str:
     ['es', 'pt', '', 'de']
     >>> spoken_language("Quando?", ["Il mio ordine è arrivato senza le viti"])
     'it'
+    >>> spoken_language("Yarın ne var?"), spoken_language("Merhaba", ["bugün çok yoruldum"])
+    ('', '')
     """
+    language = _language_of(message, asked)
+    return "" if language == _OTHER else language
+
+
+def _language_of(message: str, asked: Sequence[str]) -> str:
     likely = likely_languages(message)
     if len(likely) == 1:
         return likely[0]
@@ -74,6 +82,8 @@ def spoken_language(message: str, asked: Sequence[str] = ()) -> str:
 @lru_cache(maxsize=4_096)  # the same talk is read again with each message
 def likely_languages(text: str) -> tuple[str, ...]:
     """Return the languages a text may be in, the likeliest first; none where too little tells.
+
+    "und" stands for one in which nothing is written here.
 
     >>> likely_languages("que le debo a Nuria")[0], likely_languages("brief an herrn drews wegen lotte")
     ('es', ('de', 'en'))
@@ -114,6 +124,8 @@ def _signs(text: str) -> _LanguageSigns:
         others = [name for name in function[word] if name not in own]
         alone = sharing == {"en"} or (len(sharing) == 1 and len(word) >= _LONG)
         signs.add(others, len(sharing), _FUNCTION, 2 if alone else 1)
+    for _ in other_words(text, read):
+        signs.add([_OTHER], 1, _SPECIAL, _FEWEST)
     for mark, having in _listed("marks").items():
         if mark in text:
             signs.add(having, len(having), _CERTAIN, _FEWEST)

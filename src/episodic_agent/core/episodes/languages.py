@@ -37,6 +37,7 @@ _FEW: Final = 2  # words in which one function word tells nothing
 _NO_WORDS: Final = re.compile(
     r"\x1b\].*?(?:\x07|\x1b\\)|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|</?[a-zA-Z][^<>]*>|\b[a-zA-Z]+://[^\s\])>]+"
 )
+_PLAIN: Final = re.compile(r"[^\W\d_]+")
 _ELIDED: Final = re.compile(r"\b([^\W\d_])['’](?=\w)")  # j'habite, l’été
 
 
@@ -87,12 +88,15 @@ def guess_language(text: str, least: int = 1) -> str:
     In Latin script a language other than English takes at least `least` different function words, one of
     them longer than a letter (or elided), and as many more than English where that has some; a single one
     must be its own, among several words.
-    Terminal sequences, tags and addresses are no words.
+    Terminal sequences, tags and addresses are no words. What is in a language without words here, as Turkish,
+    is in none: its neighbours' are not its own.
 
     >>> guess_language("Wir haben gestern die neue Wohnung gesehen"), guess_language("昨天我去了上海")
     ('de', 'zh')
     >>> guess_language("Voilà la photo de la fenêtre"), guess_language("La habitación de la niña")
     ('fr', 'es')
+    >>> guess_language("Ne zaman gelecek, yarın de var mı?"), guess_language("Коли приїде лікар?")
+    ('', '')
     >>> [guess_language(text) for text in ("xyzzy", "x y", "word word word", "reply l, s, n: the seal")]
     ['', '', '', 'en']
     >>> [guess_language("Was steht heute an?", least=least) for least in (1, 2)]
@@ -100,9 +104,10 @@ def guess_language(text: str, least: int = 1) -> str:
     """
     plain = _NO_WORDS.sub(" ", text)
     written = script(plain)
-    if written != "latin":
-        return _BY_SCRIPT.get(written, "")
     read = list(dict.fromkeys(words(plain)[:_READ]))
+    others = len(other_words(plain, read))
+    if written != "latin":
+        return "" if others > _LEAST * len(read) else _BY_SCRIPT.get(written, "")
     elided = {fold(letter) for letter in _ELIDED.findall(plain)}
     seen = {name: [word for word in read if name in _languages_of(word)] for name in _guessed()}
     # other letters are anything: a list's, a variable's
@@ -114,6 +119,8 @@ def guess_language(text: str, least: int = 1) -> str:
         # of those whose spelling tells nothing the first stands
         best = max(like, key=lambda name: _spelled(plain, name)) if len(like) > 1 else best
     least_seen = max(1, _LEAST * len(read))
+    if others and others >= len(seen[best]):
+        return ""
     if best != "en" and len(seen[best]) >= least_seen and _is_sure(best, seen, len(read), least):
         lead = numbers[best] - numbers["en"]
         if lead >= (least if numbers["en"] else 1) and len(seen[best]) > len(seen["en"]):
@@ -121,6 +128,25 @@ def guess_language(text: str, least: int = 1) -> str:
     if len(seen["en"]) < least_seen or (least > 1 and not _is_sure_english(seen, len(read), least)):
         return ""
     return "en"
+
+
+def other_words(text: str, read: Sequence[str]) -> set[str]:
+    """Return those of a text's words `read` (folded) that are of a language in which nothing is written here.
+
+    That is by a list of such words, or by letters in its lower-case words that no other language writes.
+    """
+    lists, letters = _others()
+    lower = (word for word in _PLAIN.findall(text) if word[0].islower())  # no names
+    lettered = {fold(word) for word in lower if not letters.isdisjoint(word)}
+    return {word for word in read if word in lists or word in lettered}
+
+
+@cache
+def _others() -> tuple[frozenset[str], frozenset[str]]:
+    listed = (
+        listed_words(f"language/own_words.others.{name}") for name in texts("language/own_words.others")
+    )
+    return frozenset().union(*listed), listed_words("language/own_words.other_letters.all")
 
 
 def _spelled(text: str, language: str) -> int:

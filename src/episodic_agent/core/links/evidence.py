@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from episodic_agent.core.calibration import Calibration
-from episodic_agent.core.language.mentions import related
+from episodic_agent.core.language.mentions.calendar import related
 from episodic_agent.core.links.dependence import Dependence
 from episodic_agent.core.links.features import Features, ThreadFeatures, cosine
 from episodic_agent.core.links.policies import LinkPolicy

@@ -5,7 +5,9 @@ from datetime import datetime, tzinfo
 from functools import lru_cache
 from typing import Final
 
-from episodic_agent.core.language.mentions import Lexicon, mentions, set_references
+from episodic_agent.core.language.mentions.lexicon import Lexicon
+from episodic_agent.core.language.mentions.reading import mentions
+from episodic_agent.core.language.mentions.sets import set_references
 from episodic_agent.core.language.mentions.topics import topics
 from episodic_agent.core.links.features import Features, features_of, without
 from episodic_agent.core.recall.due import days_asked

@@ -15,21 +15,3 @@
 
 **To add** a sign of use, give `uptake.py` a number for it and examples both of use and of mere repetition.
 """
-
-from typing import TYPE_CHECKING
-
-from episodic_agent.lazily import names_from
-
-if TYPE_CHECKING:
-    from episodic_agent.core.review.strengthening import SEED, Reviewed, reviewed
-    from episodic_agent.core.review.uptake import FollowingTurn, Grade, Shown, grades
-else:
-    __getattr__ = names_from(
-        __name__,
-        {
-            "strengthening": "SEED Reviewed reviewed",
-            "uptake": "Grade Shown FollowingTurn grades",
-        },
-    )
-
-__all__ = ["SEED", "FollowingTurn", "Grade", "Reviewed", "Shown", "grades", "reviewed"]

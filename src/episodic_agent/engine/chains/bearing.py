@@ -12,7 +12,7 @@ from episodic_agent.core.episodes.languages import content_terms
 from episodic_agent.core.language import tokens, words
 from episodic_agent.core.language.sentences import sentences
 from episodic_agent.core.recall import Query
-from episodic_agent.core.threads import opens_turn
+from episodic_agent.core.threads.turns import opens_turn
 from episodic_agent.engine.chains.stories import Further, session_around
 from episodic_agent.protocols import OBSERVATIONS, Transaction
 from episodic_agent.schemas import Episode, Observation

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
+from uuid import UUID
 
 import numpy as np
 
@@ -17,7 +18,8 @@ from episodic_agent.core.recall.query import proper_names
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.recall.filtering import refs_of
 from episodic_agent.engine.recall.gathering import Floats, Gatherer
-from episodic_agent.protocols import EPISODES, OBSERVATIONS, Refs, Transaction
+from episodic_agent.engine.threads.resolving import given_name
+from episodic_agent.protocols import EPISODES, OBSERVATIONS, Refs, Transaction, ref_of
 from episodic_agent.schemas import Episode
 from episodic_agent.schemas.strength import Standing
 
@@ -25,6 +27,9 @@ Ranked = tuple[list[tuple[Episode, float]], bool]  # best first; whether there i
 _ALL: Final = 1.0 - 1e-6  # of the words of a topic: shares are sums of single precision
 EACH: Final = 10  # observations looked for of an episode that is wanted: a long one takes many places
 MOST_READ: Final = 60  # messages about a matter whose names are looked at, the newest
+MOST_NAMED: Final = 500  # threads whose names are looked at, those active last
+_MOST_OF_TOPIC: Final = 0.5  # share of a topic that the name of a thread is to hold
+_TITLED: Final = 0.1  # what all of it in the name is worth over the floor
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +69,35 @@ class Finder:
         relevance = {ref: self._relevance(seen, elsewhere) for ref, seen in signs.items()}
         for ref, share in self._by_names(clear).items():
             relevance[ref] = max(relevance.get(ref, 0.0), share)
+        for ref, share in self._by_threads().items():
+            relevance[ref] = max(relevance.get(ref, 0.0), share)
         exhausted = len(own) < asked and len(statements) < EACH * asked
         return self._ranked(relevance), exhausted
+
+    def _by_threads(self) -> dict[int, float]:
+        """Return the episodes of threads that are named after the topic, such as mails by their subject.
+
+        The name holds most of the topic, and of a topic of several words more than one.
+        """
+        terms = frozenset(self.query.content or self.query.terms)
+        statistics = self.tx.index.statistics(OBSERVATIONS, sorted(terms))
+        weights = {
+            t: term_weight(t, statistics.frequencies.get(t, 0), statistics.documents) for t in sorted(terms)
+        }
+        total = sum(weights.values())
+        named: dict[UUID, float] = {}
+        for thread in self.tx.threads.list(limit=MOST_NAMED) if total > 0 else ():
+            shared = terms.intersection(tokens(given_name(thread), self.deps.language))
+            share = sum(weights[t] for t in sorted(shared)) / total
+            if len(shared) >= min(2, len(terms)) and share > _MOST_OF_TOPIC:
+                named[thread.id] = LEAST_RELEVANCE + _TITLED * share
+        passing = None if self.spans is None else {span.first_ref for span in self.spans}
+        result: dict[int, float] = {}
+        for episode in self.tx.episodes.list(threads=list(named)) if named else ():
+            ref = ref_of(self.tx.threads.number(episode.thread_id), episode.first_seq)
+            if passing is None or ref in passing:
+                result[ref] = named[episode.thread_id]
+        return result
 
     def _leg(self, kind: str, limit: int) -> Refs:
         if self.spans is not None:

@@ -114,10 +114,14 @@ def sequence_of(
         raise InvalidInput(f"`min_relevance` is a probability from 0 to 1, not {min_relevance}")
     selected((), limit, order=order, policy=policy)  # refuses unknown names before anything is read
     scope, walls = at.known(), walls_of(at.walls, filter.only)
+    named = [(name,) for name in (filter.thread, filter.channel) if name is not None]
+    walls = (*walls, *named)
     inside = None
     if walls:
         with deps.store.begin(scope, write=False) as tx:
             inside = within(tx, walls, filter.only)
+            for names in named:
+                within(tx, (*at.walls, names), names)
     others = Elsewhere(project_called(filter.project), only=inside)
     sequence = Sequences(deps).run(
         scope, _Wish(topic.strip(), limit, order, policy, conditions, min_relevance, others, walls)

@@ -128,9 +128,8 @@ def still_open(tx: Transaction, visibility: Visibility, threads: Sequence[UUID])
         newest = _newest(tx, visibility, thread_id, frame.first_seq, frame.next_seq)
         if newest is not None:
             text = harmless(newest.text, LONGEST_OPEN)
-            lines.append(
-                f"Still open, last on {lived_at(newest):%Y-%m-%d}: {shown_name(newest.actor)}: {text}"
-            )
+            speaker, day = shown_name(newest.actor), f"{lived_at(newest):%Y-%m-%d}"
+            lines.append(f"Not yet in an episode, last on {day}: {speaker}: {text}")
     return "\n".join(lines[-MOST_OPEN:])
 
 

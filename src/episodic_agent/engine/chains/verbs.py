@@ -163,10 +163,12 @@ class ChainRoom(RoomOf):
         Only what is over `min_relevance` (a calibrated probability, strict) counts. `order` is `relevant` or
         `recent`; an empty topic takes the newest whatever they are about. A filter's `since <= start < until`
         and `where` narrow it, its `project` leaves out what is of other folders, its `only` what was not said
-        in these threads and channels. Policy `seed-004` is the seed's own. What is suppressed or archived is
-        left out. Raises InvalidInput for what cannot be read.
+        in these threads and channels, as `thread` and `channel` do of one. Policy `seed-004` is the seed's
+        own. What is suppressed or archived is left out. Raises InvalidInput for what cannot be read, NotFound
+        for a thread or channel that is none.
         """
-        filter_ = narrowed(filter, narrow, takes=("since", "until", "where", "project", "only"))
+        takes = ("thread", "channel", "since", "until", "where", "project", "only")
+        filter_ = narrowed(filter, narrow, takes=takes)
         return sequence_of(self._at, topic, limit, min_relevance, filter_, order=order, policy=policy)
 
     def replay(

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from episodic_agent.core.facts.quoting import is_quotation
 from episodic_agent.core.facts.speakers import OWNER, person_of
-from episodic_agent.core.threads import is_reply
+from episodic_agent.core.threads.turns import is_reply
 from episodic_agent.engine.context.gathering import Situation
 from episodic_agent.engine.facts.listening import lines_around, listeners
 from episodic_agent.protocols import Transaction

@@ -13,7 +13,7 @@ import numpy as np
 
 from episodic_agent.core.context.telling import TOOL, QuotedText
 from episodic_agent.core.echo import is_echo, own_words
-from episodic_agent.core.threads import is_reply
+from episodic_agent.core.threads.turns import is_reply
 from episodic_agent.engine.context.gathering import PAUSE, free, quoted
 from episodic_agent.engine.context.replacing import Surroundings
 from episodic_agent.engine.context.speakers import AGENT, ASSISTANT, are_named, told_by

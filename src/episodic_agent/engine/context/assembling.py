@@ -10,15 +10,15 @@ from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 from uuid import UUID
 
-from episodic_agent.core.context import Basis, ContextItem, LineKind, Linked, assemble
+from episodic_agent.core.context.assembling import assemble
 from episodic_agent.core.context.relevance import FIRST, RIVALS
 from episodic_agent.core.ingest import Item, read_item, read_time
 from episodic_agent.core.language import plural
 from episodic_agent.core.language.windows import windows
 from episodic_agent.core.links.outcomes import reminds
 from episodic_agent.core.prompts import thread_link
-from episodic_agent.core.threads import is_reply
 from episodic_agent.core.threads.channels import are_apart, project_called, projects_of
+from episodic_agent.core.threads.turns import is_reply
 from episodic_agent.engine.arguments import FORMS, LATER, Form, name_or_none
 from episodic_agent.engine.context.gathering import AMONG_OTHERS, situation, with_time
 from episodic_agent.engine.context.passages import PieceReading, PieceVectors
@@ -42,6 +42,7 @@ from episodic_agent.engine.visibility.hidden import Visibility, span_of
 from episodic_agent.errors import InvalidInput, ProviderError
 from episodic_agent.protocols import Transaction, query_vector
 from episodic_agent.schemas import Observation, Scope, Thread, Vector
+from episodic_agent.schemas.contexts import Basis, ContextItem, LineKind, Linked
 from episodic_agent.showing import as_card, described
 
 MOST_LINKED: Final = 3

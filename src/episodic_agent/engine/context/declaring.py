@@ -9,7 +9,6 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.chains.outcomes import OUTCOMES, UNKNOWN
-from episodic_agent.core.context import LineKind
 from episodic_agent.core.context.frames import ContextPhrases
 from episodic_agent.core.context.quoting import as_sentence
 from episodic_agent.core.context.telling import Block, QuotedText
@@ -20,6 +19,7 @@ from episodic_agent.engine.threads.session_records import SESSION, SessionFacts,
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Episode, Observation
+from episodic_agent.schemas.contexts import LineKind
 from episodic_agent.schemas.observations import by_clock
 
 LOOKED_AT: Final = 200  # sessions, the last that were started

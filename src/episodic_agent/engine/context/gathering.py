@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from episodic_agent.core import recall as ranking
-from episodic_agent.core.context import LineKind, estimate
 from episodic_agent.core.context.relevance import (
     LAST,
     READ_AGAIN,
@@ -28,18 +27,18 @@ from episodic_agent.core.context.relevance import (
     statement_worth,
 )
 from episodic_agent.core.context.telling import BAR, Block, QuotedText, Spot
+from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.echo import is_echo, own_words
 from episodic_agent.core.episodes.languages import content_terms
 from episodic_agent.core.facts.stating import STATEMENTS, lasting
 from episodic_agent.core.language import tokens
 from episodic_agent.core.language.pastdays import asked_time, sums_up
-from episodic_agent.core.recall import kept_terms, term_weight
 from episodic_agent.core.recall.alone import QUESTION_MARKS, asks, asks_what_is_new, looks_back
-from episodic_agent.core.recall.bm25 import K1, B
+from episodic_agent.core.recall.bm25 import K1, B, kept_terms, term_weight
 from episodic_agent.core.recall.due import days_asked
 from episodic_agent.core.recall.order import Order, order_of, without_order
 from episodic_agent.core.recall.query import Query
-from episodic_agent.core.threads import is_reply
+from episodic_agent.core.threads.turns import is_reply
 from episodic_agent.engine.context.ordering import in_order
 from episodic_agent.engine.context.speakers import are_named, is_named_agent, replier, told_by
 from episodic_agent.engine.deps import Deps
@@ -62,6 +61,7 @@ from episodic_agent.engine.recall.times import (
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import OBSERVATIONS, Refs, Transaction, ref_of, split_ref
 from episodic_agent.schemas import Kind, Observation, Thread, Vector
+from episodic_agent.schemas.contexts import LineKind
 from episodic_agent.schemas.observations import by_clock
 
 PER_LEG: Final = 120  # candidates each way of looking brings

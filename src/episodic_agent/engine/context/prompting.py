@@ -15,7 +15,6 @@ from uuid import UUID
 from episodic_agent.core import recall as ranking
 from episodic_agent.core.chains.metadata import read_metadata
 from episodic_agent.core.chains.outcomes import UNKNOWN
-from episodic_agent.core.context import Basis, LineKind
 from episodic_agent.core.context.frames import ContextPhrases, frame_for
 from episodic_agent.core.context.quoting import as_sentence
 from episodic_agent.core.context.relevance import RIVALS
@@ -28,9 +27,9 @@ from episodic_agent.core.facts.stating import WISH, wish
 from episodic_agent.core.identity import episode_id
 from episodic_agent.core.language import excerpt, tokens
 from episodic_agent.core.links import cues
-from episodic_agent.core.skills import SkillState, present_confidence
+from episodic_agent.core.skills.confidence import present_confidence
 from episodic_agent.core.skills.requests import fit
-from episodic_agent.core.threads import is_reply
+from episodic_agent.core.threads.turns import is_reply
 from episodic_agent.engine.chains.ancestry import parents_above
 from episodic_agent.engine.context.addressing import not_meant_here
 from episodic_agent.engine.context.answering import with_late_answers
@@ -56,9 +55,10 @@ from episodic_agent.engine.threads.session_records import SessionFacts, declared
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import FACTS, Transaction, ref_of
 from episodic_agent.schemas import Episode, Observation, Section, Thread
-from episodic_agent.schemas.contexts import Context, ContextItem
+from episodic_agent.schemas.contexts import Basis, Context, ContextItem, LineKind
 from episodic_agent.schemas.facts import Category, Fact, StoredFact
 from episodic_agent.schemas.observations import by_clock
+from episodic_agent.schemas.skills import SkillState
 
 STANDING: Final = (Category.GUIDELINE, Category.IDENTITY, Category.PREFERENCE)
 MOST_STANDING: Final = 6  # facts told whatever is asked,

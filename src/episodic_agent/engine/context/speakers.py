@@ -6,7 +6,7 @@ from typing import Final
 from episodic_agent.core.context.telling import TOOL
 from episodic_agent.core.episodes.roles import AGENTS
 from episodic_agent.core.facts.speakers import is_owner
-from episodic_agent.core.threads import is_reply
+from episodic_agent.core.threads.turns import is_reply
 from episodic_agent.schemas import Kind, Observation, Scope
 
 ASSISTANT: Final = "assistant"

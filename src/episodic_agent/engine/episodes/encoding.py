@@ -22,7 +22,7 @@ from episodic_agent.core.episodes.letters import without_frames
 from episodic_agent.core.language import term_counts
 from episodic_agent.core.language.windows import beginning, windows
 from episodic_agent.core.prompts import episode as question
-from episodic_agent.core.skills import has_actions
+from episodic_agent.core.skills.sequences import has_actions
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.episodes.wording import (
     EXTRACTIVE,

@@ -5,7 +5,7 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.erasing import samples, telling_terms
-from episodic_agent.core.threads import opens_turn
+from episodic_agent.core.threads.turns import opens_turn
 from episodic_agent.protocols import OBSERVATIONS, Transaction
 from episodic_agent.schemas import Observation
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from episodic_agent.core.sections import Trigger
+from episodic_agent.core.sections.triggers import Trigger
 from episodic_agent.engine.jobs.kinds import COMPACT
 from episodic_agent.engine.sections.bounds import request
 from episodic_agent.engine.sections.faults import with_ends

@@ -7,11 +7,11 @@ from uuid import UUID
 
 import numpy as np
 
-from episodic_agent.core.skills import SkillState, TurnRef
 from episodic_agent.core.threads.turns import opens_turn
 from episodic_agent.engine.skills.job import ask_for_mining
 from episodic_agent.protocols import SKILLS, Transaction, ref_of
 from episodic_agent.schemas import Kind
+from episodic_agent.schemas.skills import SkillState, TurnRef
 
 _PAGE: Final = 256
 

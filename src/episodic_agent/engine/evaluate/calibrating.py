@@ -16,12 +16,13 @@ from episodic_agent.core.boundary.contract import Policy
 from episodic_agent.core.boundary.conversation.default import NEIGHBOURS
 from episodic_agent.core.boundary.policies import MEASURED, calibrated
 from episodic_agent.core.calibration import MOST_TEXTS, Calibration, Statistics, fit, read
-from episodic_agent.core.evaluation import score_streams
+from episodic_agent.core.evaluation.segmentation import score_streams
 from episodic_agent.core.language import plural
 from episodic_agent.core.language.windows import windows
 from episodic_agent.engine.evaluate.cases import LabelledStream, streams
 from episodic_agent.engine.evaluate.segmentation import segment, vectors_of
-from episodic_agent.engine.files import Unreadable, read_file
+from episodic_agent.engine.files.opening import Unreadable
+from episodic_agent.engine.files.read import read_file
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import Embedder

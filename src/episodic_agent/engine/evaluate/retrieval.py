@@ -8,7 +8,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from episodic_agent.core.evaluation import QuestionResult, score_abstention, score_by_type, score_questions
+from episodic_agent.core.evaluation.retrieval import (
+    QuestionResult,
+    score_abstention,
+    score_by_type,
+    score_questions,
+)
 from episodic_agent.core.ingest import read_time
 from episodic_agent.engine.evaluate.cases import rows, unit_time
 from episodic_agent.engine.memory import Memory

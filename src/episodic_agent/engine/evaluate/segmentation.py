@@ -12,7 +12,7 @@ from episodic_agent.core.boundary.contract import Arrival, ManualCut, Policy
 from episodic_agent.core.boundary.machine import Answer, nobody, replay
 from episodic_agent.core.boundary.policies import DEFAULT, STEP, for_modality
 from episodic_agent.core.boundary.policies import policy as named_policy
-from episodic_agent.core.evaluation import SegmentationReport, score_streams
+from episodic_agent.core.evaluation.segmentation import SegmentationReport, score_streams
 from episodic_agent.core.language.windows import windows
 from episodic_agent.engine.evaluate.cases import LabelledStream, LabelledUnit, streams
 from episodic_agent.protocols import Embedder

@@ -14,7 +14,7 @@ from episodic_agent.core.episodes.letters import MAIL
 from episodic_agent.core.facts.quoting import may_wish
 from episodic_agent.core.facts.speakers import OWNER, person_of
 from episodic_agent.core.facts.stating import is_person
-from episodic_agent.core.threads import is_reply
+from episodic_agent.core.threads.turns import is_reply
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Observation
 from episodic_agent.schemas.facts import Statement

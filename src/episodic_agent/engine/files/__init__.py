@@ -23,33 +23,3 @@ again, and replaced generations stay behind.
 content, not by the file's name. To add a noun to exports, give it a line type with plain fields, write it
 after what it refers to, and restore it where it is missing.
 """
-
-from typing import TYPE_CHECKING
-
-from episodic_agent.lazily import names_from
-
-if TYPE_CHECKING:
-    from episodic_agent.engine.files.opening import Unreadable, check_unpacked
-    from episodic_agent.engine.files.own import export_lines, header_line, read_export
-    from episodic_agent.engine.files.read import ACCEPTED, Format, detect, read_file
-else:
-    __getattr__ = names_from(
-        __name__,
-        {
-            "opening": "Unreadable check_unpacked",
-            "own": "export_lines header_line read_export",
-            "read": "ACCEPTED Format detect read_file",
-        },
-    )
-
-__all__ = [
-    "ACCEPTED",
-    "Format",
-    "Unreadable",
-    "check_unpacked",
-    "detect",
-    "export_lines",
-    "header_line",
-    "read_export",
-    "read_file",
-]

@@ -10,8 +10,7 @@ from uuid import UUID
 
 from episodic_agent.engine.boundary.generations import last_resegmenting, without_history
 from episodic_agent.engine.facts.exports import fact_nouns
-from episodic_agent.engine.files import export_lines, header_line
-from episodic_agent.engine.files.own import CheckRecord, Noun
+from episodic_agent.engine.files.own import CheckRecord, Noun, export_lines, header_line
 from episodic_agent.engine.jobs.kinds import CHAIN, COMPACT, FACTS, LINK, REVIEW, TUNE
 from episodic_agent.engine.links import joining
 from episodic_agent.engine.scoped import stored_decision

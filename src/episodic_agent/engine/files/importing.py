@@ -17,13 +17,14 @@ from episodic_agent.engine.boundary.closing import Closer
 from episodic_agent.engine.chains.ancestry import drop_reversed
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.exports import restore_facts, without_facts
-from episodic_agent.engine.files import Format, Unreadable, check_unpacked, detect, read_export
 from episodic_agent.engine.files.bundle import is_bundle
 from episodic_agent.engine.files.conversations import Conversations, is_channel
 from episodic_agent.engine.files.dates import DateOrder
 from episodic_agent.engine.files.editing import add_between_cuts, hide_versions
+from episodic_agent.engine.files.opening import Unreadable, check_unpacked
 from episodic_agent.engine.files.options import ReadingOptions
-from episodic_agent.engine.files.own import FactLine, Noun, SkillLine, read_header
+from episodic_agent.engine.files.own import FactLine, Noun, SkillLine, read_export, read_header
+from episodic_agent.engine.files.read import Format, detect
 from episodic_agent.engine.files.recognising import Placed, Recogniser, session_thread
 from episodic_agent.engine.files.restoring import Restorer
 from episodic_agent.engine.files.sources import SourcePart, open_source

@@ -10,7 +10,7 @@ from episodic_agent.core.ingest import Item
 from episodic_agent.core.language import plural
 from episodic_agent.core.language.windows import windows
 from episodic_agent.core.places import joined, visits_of
-from episodic_agent.core.threads import turn_count
+from episodic_agent.core.threads.turns import turn_count
 from episodic_agent.engine.boundary.segmenting import await_vectors, load_question
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.episodes.encoding import stored_posting

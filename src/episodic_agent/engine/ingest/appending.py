@@ -27,9 +27,9 @@ from episodic_agent.core.language import plural, term_counts, tokens
 from episodic_agent.core.language.timewords import date_words
 from episodic_agent.core.language.windows import beginning
 from episodic_agent.core.recall.recurring import marks
-from episodic_agent.core.threads import IntakeVerdict, turn_count
 from episodic_agent.core.threads.channels import channel_name
-from episodic_agent.core.threads.records import INACTIVITY, OPEN
+from episodic_agent.core.threads.records import INACTIVITY, OPEN, IntakeVerdict
+from episodic_agent.core.threads.turns import turn_count
 from episodic_agent.core.trace import Recorder, recording, span
 from episodic_agent.engine.arguments import Progress, origin_of
 from episodic_agent.engine.boundary.segmenting import (

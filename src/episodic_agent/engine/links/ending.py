@@ -22,8 +22,8 @@ from episodic_agent.core.links.choice import Talk, choose
 from episodic_agent.core.links.policies import ChoicePolicy
 from episodic_agent.core.links.verdict import SURE, UNCERTAIN
 from episodic_agent.core.prompts.thread_link import LAST_TURNS, STAGE
-from episodic_agent.core.threads import opens_turn
 from episodic_agent.core.threads.channels import projects_of
+from episodic_agent.core.threads.turns import opens_turn
 from episodic_agent.engine.deps import NO_LINKING, Deps
 from episodic_agent.engine.jobs.kinds import LINK
 from episodic_agent.engine.links.asking import judged_through

@@ -36,8 +36,8 @@ from episodic_agent.core.links.policies import AT_END, SAYS_NOTHING, ChoicePolic
 from episodic_agent.core.links.reading import read_message
 from episodic_agent.core.links.verdict import UNCERTAIN, settled
 from episodic_agent.core.prompts.thread_link import MOST_OPTIONS, MOST_THREADS, STAGE
-from episodic_agent.core.threads import opens_turn
 from episodic_agent.core.threads.channels import projects_of
+from episodic_agent.core.threads.turns import opens_turn
 from episodic_agent.engine.deps import LINK_PATIENCE, NO_LINKING, Deps
 from episodic_agent.engine.jobs.kinds import LINK
 from episodic_agent.engine.links.candidates import OF_CHOICES, CandidateThread, EarlierThreads, find

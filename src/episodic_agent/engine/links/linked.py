@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from episodic_agent.core.context import Basis
 from episodic_agent.core.links.outcomes import INCORRECT
 from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Link, Thread
+from episodic_agent.schemas.contexts import Basis
 
 UNCERTAIN: Final = "UNCERTAIN"
 RECALL, HAND = "recall", "hand"

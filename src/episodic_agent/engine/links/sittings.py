@@ -10,8 +10,8 @@ from uuid import UUID
 
 from episodic_agent.core.links import Features
 from episodic_agent.core.links.choice import Talk, talk_of
-from episodic_agent.core.threads import opens_turn
 from episodic_agent.core.threads.records import INACTIVITY
+from episodic_agent.core.threads.turns import opens_turn
 from episodic_agent.engine.links.asking import PAUSE
 from episodic_agent.engine.links.features import ThreadReader, ends_of, last_said
 from episodic_agent.engine.threads.resolving import is_unnamed

@@ -7,7 +7,7 @@ from uuid import UUID
 import numpy as np
 
 from episodic_agent.core.echo import is_echo
-from episodic_agent.core.threads import opens_turn
+from episodic_agent.core.threads.turns import opens_turn
 from episodic_agent.protocols import Refs, Transaction, ref_of
 from episodic_agent.schemas import Kind, Observation
 

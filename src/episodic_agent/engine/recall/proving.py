@@ -9,7 +9,7 @@ from uuid import UUID
 from episodic_agent.core import recall as ranking
 from episodic_agent.core.recall.alone import only_asks
 from episodic_agent.core.recall.due import DaysAsked
-from episodic_agent.core.threads import opens_turn
+from episodic_agent.core.threads.turns import opens_turn
 from episodic_agent.engine.recall.facts import DIGITS
 from episodic_agent.engine.recall.gathering import Gathered, Gatherer
 from episodic_agent.engine.results import EpisodeCard, Evidence, Hit, Recall, hit_of

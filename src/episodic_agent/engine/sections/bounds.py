@@ -13,7 +13,8 @@ from uuid import UUID
 
 from episodic_agent.core.boundary.policies import STEP
 from episodic_agent.core.identity import section_id
-from episodic_agent.core.sections import (
+from episodic_agent.core.sections.triggers import (
+    PRIORITY,
     Due,
     SectionLimits,
     SectionState,
@@ -22,7 +23,6 @@ from episodic_agent.core.sections import (
     most_urgent,
     opens_section,
 )
-from episodic_agent.core.sections.triggers import PRIORITY
 from episodic_agent.core.strength.decay import initial_strength
 from episodic_agent.core.threads.records import OPEN
 from episodic_agent.core.threads.turns import opens_turn, turn_count

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from episodic_agent.core.sections import Trigger
+from episodic_agent.core.sections.triggers import Trigger
 from episodic_agent.core.threads.records import OPEN
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.kinds import COMPACT

@@ -15,16 +15,15 @@ from uuid import UUID
 import numpy as np
 
 from episodic_agent.core.chains.metadata import NOTHING
-from episodic_agent.core.context import estimate
+from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.echo import all_own_words
 from episodic_agent.core.episodes import EpisodeText, encode_extractive, encode_steps
 from episodic_agent.core.identity import decision_id
 from episodic_agent.core.language import term_counts
 from episodic_agent.core.language.windows import windows
 from episodic_agent.core.prompts import compact
-from episodic_agent.core.sections import Resolutions, Trigger
-from episodic_agent.core.sections.resolutions import resolutions, source_tokens
-from episodic_agent.core.skills import SkillState, TurnRef
+from episodic_agent.core.sections.resolutions import Resolutions, resolutions, source_tokens
+from episodic_agent.core.sections.triggers import Trigger
 from episodic_agent.core.threads.turns import turn_count
 from episodic_agent.engine.chains.ancestry import OFF as UNCHAINED
 from episodic_agent.engine.deps import Deps
@@ -52,6 +51,7 @@ from episodic_agent.schemas import (
     Thread,
     Vector,
 )
+from episodic_agent.schemas.skills import SkillState, TurnRef
 
 EXTRACTIVE: Final = "compact-extractive-2"
 LITTLE: Final = 120  # tokens; a part of so few is told by what was said, at no cost

@@ -11,18 +11,17 @@ from typing import Final
 
 import numpy as np
 
-from episodic_agent.core.context import estimate
-from episodic_agent.core.context.tokens import cut_to
+from episodic_agent.core.context.tokens import cut_to, estimate
 from episodic_agent.core.episodes import EpisodeText
 from episodic_agent.core.language import sentences
 from episodic_agent.core.prompts import digest, question_of
 from episodic_agent.core.prompts import episode as question
-from episodic_agent.core.sections import Resolutions
 from episodic_agent.core.sections.resolutions import (
     MACRO_TOKENS,
     MESO_TOKENS,
     MICRO_SENTENCES,
     MICRO_TOKENS,
+    Resolutions,
     resolutions,
     source_tokens,
 )

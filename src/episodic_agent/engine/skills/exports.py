@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.core.skills import Skill, SkillKind, SkillState, StoredSkill, TurnRef
 from episodic_agent.core.skills.keeping import DECISION
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.files.own import Noun, SkillLine
@@ -17,6 +16,7 @@ from episodic_agent.engine.skills.verbs import USED
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Decision, Json, Scope, Vector
+from episodic_agent.schemas.skills import Skill, SkillKind, SkillState, StoredSkill, TurnRef
 
 _APART: Final = ("kind", "last_used", "evidence")  # fields that are no plain JSON
 

@@ -23,21 +23,11 @@ from episodic_agent.core.identity import decision_id, skill_id
 from episodic_agent.core.language import term_counts
 from episodic_agent.core.language.windows import windows
 from episodic_agent.core.prompts import skills as asking
-from episodic_agent.core.skills import (
-    Change,
-    Course,
-    Exchange,
-    Skill,
-    SkillState,
-    StoredSkill,
-    changes,
-    courses_of,
-    in_words_of,
-    mine,
-    overflowing,
-    verdict_on,
-)
-from episodic_agent.core.skills.keeping import DECISION
+from episodic_agent.core.skills.courses import courses_of
+from episodic_agent.core.skills.keeping import DECISION, Change, changes, in_words_of, overflowing, verdict_on
+from episodic_agent.core.skills.mining import mine
+from episodic_agent.core.skills.requests import Exchange
+from episodic_agent.core.skills.sequences import Course
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.asking import LAST_TRY, ask, may_pass, say_failed
 from episodic_agent.engine.jobs.kinds import MINE
@@ -53,6 +43,7 @@ from episodic_agent.protocols import (
     ref_of,
 )
 from episodic_agent.schemas import Episode, Job, Observation, Scope, Vector
+from episodic_agent.schemas.skills import Skill, SkillState, StoredSkill
 
 ENOUGH: Final = 100  # new episodes that are worth a run by themselves
 SOME: Final = 10  # that are worth one when the clock sweeps

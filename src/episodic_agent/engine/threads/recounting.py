@@ -14,17 +14,17 @@ from uuid import UUID
 import numpy as np
 
 from episodic_agent.core.calibration import Calibration
-from episodic_agent.core.context import AnsweredQuestion, ThreadBackground
 from episodic_agent.core.echo import all_own_words
 from episodic_agent.core.episodes import EpisodeText, encode_extractive
 from episodic_agent.core.identity import episode_id
-from episodic_agent.core.language.mentions import mentions
+from episodic_agent.core.language.mentions.reading import mentions
 from episodic_agent.core.strength.decay import retrievability
 from episodic_agent.core.threads.turns import Pair, Turn, pairs, turns
 from episodic_agent.engine.threads.session_records import declared_title
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import OBSERVATIONS, Transaction, ref_of
 from episodic_agent.schemas import Episode, Json, Observation, Thread, Vector
+from episodic_agent.schemas.contexts import AnsweredQuestion, ThreadBackground
 
 SummaryOf: TypeAlias = Callable[[Transaction, Thread], str]
 PAIRS: Final = 5

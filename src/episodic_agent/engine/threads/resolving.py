@@ -14,19 +14,10 @@ from uuid import UUID
 from episodic_agent.core.facts.speakers import person_of
 from episodic_agent.core.identity import decision_id, thread_id
 from episodic_agent.core.ingest import Item
-from episodic_agent.core.threads import (
-    Arriving,
-    Channels,
-    IntakeVerdict,
-    Resolution,
-    Resolver,
-    ThreadView,
-    idle,
-    is_reply,
-)
-from episodic_agent.core.threads.channels import channel_name
-from episodic_agent.core.threads.records import OPEN
-from episodic_agent.core.threads.resolution import is_over_channels
+from episodic_agent.core.threads.channels import Channels, channel_name
+from episodic_agent.core.threads.records import OPEN, Arriving, IntakeVerdict, Resolution, ThreadView
+from episodic_agent.core.threads.resolution import Resolver, idle, is_over_channels
+from episodic_agent.core.threads.turns import is_reply
 from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Transaction

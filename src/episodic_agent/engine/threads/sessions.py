@@ -26,7 +26,7 @@ from episodic_agent.core.chains import (
 from episodic_agent.core.chains.deciding import EXPLICIT
 from episodic_agent.core.chains.outcomes import ABANDONED
 from episodic_agent.core.identity import thread_id as thread_identity
-from episodic_agent.core.sections import Trigger
+from episodic_agent.core.sections.triggers import Trigger
 from episodic_agent.core.threads.channels import channel_name, projects_of
 from episodic_agent.core.threads.records import CLOSED, OPEN
 from episodic_agent.engine.arguments import SESSION_STATES

@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from episodic_agent.core.threads import Channels, as_record
-from episodic_agent.core.threads.channels import channel_name, check_timeout
-from episodic_agent.core.threads.records import OPEN
+from episodic_agent.core.threads.channels import Channels, channel_name, check_timeout
+from episodic_agent.core.threads.records import OPEN, as_record
 from episodic_agent.engine.arguments import (
     aware,
     clean_name,

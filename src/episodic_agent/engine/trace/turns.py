@@ -13,7 +13,7 @@ from uuid import UUID
 from episodic_agent.core.boundary.contract import Record
 from episodic_agent.core.identity import decision_id
 from episodic_agent.core.language import plural
-from episodic_agent.core.threads import opens_turn
+from episodic_agent.core.threads.turns import opens_turn
 from episodic_agent.core.trace import unpacked
 from episodic_agent.engine.arguments import aware, clean_name, counted
 from episodic_agent.engine.boundary.explain import read_records

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.core.threads import opens_turn
+from episodic_agent.core.threads.turns import opens_turn
 from episodic_agent.core.trace import FAILED, Recorder, Ticks, current, packed, recording
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.jobs.runner import Handler

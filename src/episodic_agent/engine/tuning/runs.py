@@ -22,18 +22,16 @@ from episodic_agent.core.links import LinkPolicy, SeedPolicy, link_policy, seed_
 from episodic_agent.core.links.policies import AT_END
 from episodic_agent.core.links.verdict import LINK as LINKED
 from episodic_agent.core.prompts import thread_link
-from episodic_agent.core.tuning import (
-    EVERY,
+from episodic_agent.core.tuning.disagreements import TuningFinding
+from episodic_agent.core.tuning.records import (
     LabelledDecision,
     PolicySetting,
     Rates,
-    TuningFinding,
     TuningRecord,
     TuningRules,
     rates,
-    rollback,
-    run,
 )
+from episodic_agent.core.tuning.runs import EVERY, rollback, run
 from episodic_agent.core.tuning.weighting import rescored
 from episodic_agent.engine.deps import NO_LINKING, Deps
 from episodic_agent.engine.jobs.kinds import CHAIN, LINK, TUNE, TUNED

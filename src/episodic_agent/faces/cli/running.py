@@ -14,7 +14,7 @@ from click.core import ParameterSource
 
 from episodic_agent.agents.profiles import ProfileConfig, known_policy
 from episodic_agent.agents.run import INTERRUPTED, RunReport, Seen, interval_of
-from episodic_agent.core.boundary.steps import record_line
+from episodic_agent.core.boundary.steps.scoring import record_line
 from episodic_agent.core.language import plural
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import InvalidInput, SensorError

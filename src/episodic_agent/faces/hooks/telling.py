@@ -6,7 +6,7 @@ from typing import Final
 
 from episodic_agent.core.context.quoting import as_sentence, quoted, shown_name
 from episodic_agent.core.echo import marked
-from episodic_agent.core.threads import is_reply
+from episodic_agent.core.threads.turns import is_reply
 from episodic_agent.engine.results import EpisodeCard
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.faces.hooks.events import START, AgentEvent

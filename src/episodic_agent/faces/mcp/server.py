@@ -18,7 +18,7 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
 from episodic_agent import __version__
-from episodic_agent.core.context import harmless, shown_name
+from episodic_agent.core.context.quoting import harmless, shown_name
 from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.trace.acts import calling
 from episodic_agent.engine.user import UserMemory

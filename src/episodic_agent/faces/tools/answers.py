@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from episodic_agent.core.context import shown_name
+from episodic_agent.core.context.quoting import shown_name
 from episodic_agent.core.echo import marked
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.shapes import AnswerItem

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from episodic_agent.core.context import shown_name
+from episodic_agent.core.context.quoting import shown_name
 from episodic_agent.engine.filters import Where
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import EpisodicError, InvalidInput, NotFound

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 from episodic_agent.core.chains import ReplayedEpisode, replay_text
 from episodic_agent.core.chains.outcomes import OUTCOMES
 from episodic_agent.core.chains.sequences import GAP, story_ends
-from episodic_agent.core.context import shown_name
+from episodic_agent.core.context.quoting import shown_name
 from episodic_agent.core.echo import marked
 from episodic_agent.core.ingest import read_time
 from episodic_agent.engine.chains.sequences import replay, story_of

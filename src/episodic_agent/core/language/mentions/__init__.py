@@ -16,39 +16,3 @@ metadata and search compare what comes out.
 **To add** names, extend the lexicon (`Lexicon.extended`) or the word lists. To add evidence, add a line to
 `judging.py` with its weight and score it with `benchmarks.entity_quality`; to add a kind, see `KINDS`.
 """
-
-from typing import TYPE_CHECKING
-
-from episodic_agent.lazily import names_from
-
-if TYPE_CHECKING:
-    from episodic_agent.core.language.mentions.calendar import related
-    from episodic_agent.core.language.mentions.lexicon import Lexicon
-    from episodic_agent.core.language.mentions.reading import mentions
-    from episodic_agent.core.language.mentions.sets import set_references
-    from episodic_agent.core.language.mentions.topics import domains
-    from episodic_agent.schemas.mentions import KINDS, Kind, Mention, SetReference
-else:
-    __getattr__ = names_from(
-        __name__,
-        {
-            "calendar": "related",
-            "lexicon": "Lexicon",
-            "reading": "mentions",
-            "sets": "set_references",
-            "topics": "domains",
-            "episodic_agent.schemas.mentions": "KINDS Kind Mention SetReference",
-        },
-    )
-
-__all__ = [
-    "KINDS",
-    "Kind",
-    "Lexicon",
-    "Mention",
-    "SetReference",
-    "domains",
-    "mentions",
-    "related",
-    "set_references",
-]
