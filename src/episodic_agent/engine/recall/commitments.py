@@ -36,7 +36,7 @@ from episodic_agent.core.recall.commitments import (
 )
 from episodic_agent.core.recall.due import due_by
 from episodic_agent.core.recall.settling import Report, reports, settling, towards_reports
-from episodic_agent.core.threads import is_reply
+from episodic_agent.core.threads.turns import is_reply
 from episodic_agent.engine.results import Commitment
 from episodic_agent.engine.threads.resolving import given_name
 from episodic_agent.engine.visibility.hidden import Visibility
