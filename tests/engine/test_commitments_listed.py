@@ -113,3 +113,22 @@ def test_walls_and_filters_hold(ana: UserMemory) -> None:
     assert "invoice" not in text
     assert "workshop" not in text
     assert set(listed(ana, "what did I promise whom?", thread="Jonas")) == {TALK[6][2]}
+
+
+def test_of_two_promises_in_one_message_the_one_that_was_not_reported_stays_open(ana: UserMemory) -> None:
+    lines = (
+        ("Mia", "when do we get the quotes for the venue?"),
+        ("Ana", "I'll send them on Thursday. And I'll book the sound engineer this week."),
+        ("Mia", "great"),
+        ("Ana", "the quotes for the venue are in your inbox"),
+    )
+    for n, (who, text) in enumerate(lines):
+        ana.add(text, role=who, thread="fair", timestamp=MONDAY + timedelta(days=1, hours=10 + n))
+    ana.flush()
+    told = {
+        one.text: one.settled_by for one in ana.search("what did I promise whom?", thread="fair").commitments
+    }
+    assert told["And I'll book the sound engineer this week."] is None
+    done = told["I'll send them on Thursday."]
+    assert done is not None
+    assert done.text == lines[3][1]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from episodic_agent.core.facts.stating import SHORT, is_person, likely, parts_of, vector_of
-from episodic_agent.core.language import fold
+from episodic_agent.core.language import fold, sentences
 from episodic_agent.core.recall.alone import QUESTION_MARKS
 from episodic_agent.core.recall.query import ASKER, ASKER_ROLES, people_named
 from episodic_agent.data import arrays
@@ -107,16 +107,17 @@ def takes_on(text: str, vector: Vector | None = None) -> float:
     return by_words if vector is None else 0.5 * (by_words + likely(TAKING, text, vector))
 
 
-def undertakings(text: str) -> tuple[str, ...]:
-    """Return the sentences of a long message that take something on; of a short one, or of none, all of it.
+def undertakings(text: str, language: str | None = None) -> tuple[str, ...]:
+    """Return the sentences of a message that take something on; all of a short one that has no two of them.
 
     >>> undertakings("I'll call Jo.")
     ("I'll call Jo.",)
+    >>> undertakings("Sure, I'll call Jo on Friday. And I'll book the van.")
+    ("Sure, I'll call Jo on Friday.", "And I'll book the van.")
     """
-    if len(text) <= SHORT:
-        return (text,)
-    parts = [text[start:end] for start, end in parts_of(text)][-_PARTS:]
-    return tuple(part for part in parts if likely(TAKING, part) >= SURE_TAKING) or (text,)
+    parts = tuple(part for part in sentences(text, language)[-_PARTS:] if likely(TAKING, part) >= SURE_TAKING)
+    enough = len(parts) > 1 or (parts and len(text) > SHORT)
+    return parts if enough else (text,)
 
 
 def towards_commitments() -> Vector:

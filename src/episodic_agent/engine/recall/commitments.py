@@ -395,21 +395,38 @@ def _listed(
     before = _stored(tx, visibility.shown(refs), max(task.item.at for task in taken_on))
     result = []
     for task in taken_on:
-        item, report = task.item, settled.get(task.ref)
+        item = task.item
         request = None if task.asked is None else before.get(task.ref - 1)
-        for text in undertakings(own_words(item).text):
+        texts = undertakings(own_words(item).text, asked.language)
+        report = reports.get(settled.get(task.ref, -1))
+        done = _settled_of(texts, before.get(task.ref - 1), report, asked.language)
+        for text in texts:
             due = _due(text, item)
-            if due is None and request is not None:
+            if due is None and request is not None and text is texts[0]:
                 due = _due(own_words(request).text, request)
-            commitment = Commitment(
-                item, text, _said_to(tx, task, before), due, None if report is None else reports.get(report)
-            )
-            result.append(
-                ListedCommitment(
-                    task.ref, frozenset({task.ref, task.ref if report is None else report}), commitment
-                )
-            )
+            is_done = text in done
+            refs_of = {task.ref, settled[task.ref]} if is_done else {task.ref}
+            commitment = Commitment(item, text, _said_to(tx, task, before), due, report if is_done else None)
+            result.append(ListedCommitment(task.ref, frozenset(refs_of), commitment))
     return sorted(result, key=lambda row: _as_due(row.commitment))[:MOST_LISTED]
+
+
+def _settled_of(
+    texts: Sequence[str], before: Observation | None, report: Observation | None, language: str | None
+) -> frozenset[str]:
+    """Return which sentences of one message a report settles: those it shares words with, all if with none.
+
+    The first sentence is read behind the message before it: it may answer a request.
+    """
+    if report is None:
+        return frozenset()
+    reported = frozenset(content_terms(own_words(report).text, language))
+    shares = []
+    for place, text in enumerate(texts):
+        behind = "" if place or before is None else own_words(before).text
+        shares.append(len(reported.intersection(content_terms(f"{behind}\n{text}", language))))
+    best = max(shares)
+    return frozenset(text for text, shared in zip(texts, shares, strict=True) if shared == best)
 
 
 def _as_due(commitment: Commitment) -> tuple[bool, date, datetime]:
