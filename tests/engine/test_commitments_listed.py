@@ -132,3 +132,30 @@ def test_of_two_promises_in_one_message_the_one_that_was_not_reported_stays_open
     done = told["I'll send them on Thursday."]
     assert done is not None
     assert done.text == lines[3][1]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what did you promise me?",
+        "what do you still owe me?",
+        "was wolltest du noch machen?",
+        "你还欠我什么？",
+    ],
+)
+def test_you_is_the_assistant_whose_own_promises_are_told(ana: UserMemory, question: str) -> None:
+    lines = (
+        ("user", "write migration 0042, but run it on local only"),
+        ("assistant", "I'll write the rollback notes for 0042 by Friday 18 September."),
+        ("user", "the voucher test should reset its mock by itself"),
+        ("assistant", "I'll put the mock reset into globalSetup, next week."),
+        ("user", "ok"),
+    )
+    for n, (who, text) in enumerate(lines):
+        ana.add(text, role=who, thread="code", timestamp=MONDAY + timedelta(days=1, minutes=n))
+    ana.flush()
+    commitments = ana.search(question, thread="code").commitments
+    assert {commitment.by for commitment in commitments} == {"assistant"}
+    assert [commitment.text for commitment in commitments] == [lines[1][1], lines[3][1]]
+    mine = listed(ana, "what did I promise to do?", thread="code")
+    assert "ok" not in mine, "a nod to what somebody else takes on takes nothing on"

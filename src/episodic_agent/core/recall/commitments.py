@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from episodic_agent.core.episodes.languages import ASSISTANTS
 from episodic_agent.core.facts.stating import SHORT, is_person, likely, parts_of, vector_of
 from episodic_agent.core.language import fold, sentences
 from episodic_agent.core.recall.alone import QUESTION_MARKS
@@ -25,12 +26,13 @@ TAKING: Final = "recall/commitments.npz"
 ASKING: Final = "recall/commitments_asked.npz"
 CHOOSING: Final = "recall/commitments_chosen.npz"
 WHOSE: Final = "recall/commitments_whose.npz"
+ADDRESSED: Final = "recall/commitments_addressed.npz"
 ASKED: Final = 0.45  # from which a question asks for commitments
 LONGEST: Final = 400  # characters of such a question
 SURE_TAKING: Final = 0.45  # from which a message takes something on where nothing but whose it is is asked
 _PARTS: Final = 12  # of a long message that are judged, its last
 BY_NAME: Final = 0.45  # what surely taking something on tells where only its speaker is asked for
-_OTHERS: Final = 0.65  # from which surely others' are asked for; up to 1 - that, the asker's
+SURE: Final = 0.65  # from which surely others' are asked for; up to 1 - that, the asker's
 _FAR: Final = 4.0  # log-odds beyond which a judge is not believed
 
 
@@ -130,8 +132,8 @@ def people_asked(
 ) -> AskedPeople:
     """Return who is asked of: a judge tells whether the asker or others, else whoever is named first.
 
-    Where others are asked of and none is named, that is everybody else. `vector` [384] is that of the judges'
-    embedder, None: none.
+    Where others are asked of and none is named, that is everybody else; "you" is an assistant. `vector` [384]
+    is that of the judges' embedder, None: none.
 
     >>> asked = people_asked("what did I promise Lena?", ["Ana", "Lena"], "Ana")
     >>> sorted(asked.whose), sorted(asked.others)
@@ -140,15 +142,20 @@ def people_asked(
     frozenset({'lena'})
     >>> people_asked("was schulden mir die anderen noch?", ["Ana", "Lena"], "Ana").whose
     frozenset({'lena'})
+    >>> people_asked("what did you promise me?", ["Ana", "Lena", "assistant"], "Ana").whose
+    frozenset({'assistant'})
     """
     askers, actors = frozenset({fold(owner), *ASKER_ROLES}), list(actors)
     named = [(at, frozenset({fold(actor)})) for at, actor in people_named(question, actors)]
     people = frozenset().union(*(who for _, who in named)) - askers
+    spoken_to = frozenset(map(fold, actors)) & ASSISTANTS
+    if spoken_to and not people and likely(ADDRESSED, question, vector) >= SURE:
+        return AskedPeople(spoken_to, frozenset(), sure=True)
     by_others = likely(WHOSE, question, vector)
-    if by_others >= _OTHERS:
+    if by_others >= SURE:
         everybody = frozenset(fold(actor) for actor in actors if is_person(actor)) - askers
         return AskedPeople(people or everybody, frozenset(), sure=True)
-    if by_others <= 1.0 - _OTHERS:
+    if by_others <= 1.0 - SURE:
         return AskedPeople(askers, people, sure=True)
     asking = re.search(ASKER, question.casefold())
     named += [(asking.start(), askers)] if asking else []

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from episodic_agent.core.echo import is_echo, own_words
 from episodic_agent.core.episodes.languages import content_terms
-from episodic_agent.core.facts.stating import KNOWN_EMBEDDERS
+from episodic_agent.core.facts.stating import KNOWN_EMBEDDERS, is_person
 from episodic_agent.core.language import fold, tokens, words
 from episodic_agent.core.recall import kept_terms, term_weight
 from episodic_agent.core.recall.alone import QUESTION_MARKS
@@ -152,9 +152,7 @@ def commitments_asked(
                 shares[part] *= 1.0 - sure * _LESS
     sure = max(by_name_alone(people, some.values()) if bare else 0.0, float(likely.max(initial=0.0)))
     if theirs is not None:
-        own = frozenset(ref for ref, is_theirs in zip(some, theirs.tolist(), strict=True) if is_theirs)
-        taken_on = [one for one in taken_on if one.ref in own and _may_be_listed(some[one.ref])]
-        taken_on = [one for one in taken_on if not is_reply(one.item)]  # a service is nobody's promise
+        taken_on = _listable(taken_on, some, theirs, people)
     if theirs is None or not taken_on:
         return Commitments(dict(sorted(shares.items())), sure)
     surely = {ref: report for ref, (report, sure_of) in settled.items() if sure_of >= max(SETTLED, SURELY)}
@@ -171,6 +169,28 @@ def _theirs(people: AskedPeople, some: Iterable[Undertaking]) -> NDArray[np.bool
     if not people.sure or not any(fold(one.actor) in people.whose for one in every):
         return None
     return np.array([people.keeps(one) for one in every])
+
+
+def _listable(
+    taken_on: Iterable["TakenOn"],
+    some: Mapping[int, Undertaking],
+    theirs: NDArray[np.bool_],
+    people: AskedPeople,
+) -> list["TakenOn"]:
+    """Return what is surely theirs and taken on; of an assistant only where its own are asked for.
+
+    Its services are nobody's promise.
+    """
+    own = frozenset(ref for ref, is_theirs in zip(some, theirs.tolist(), strict=True) if is_theirs)
+    of_people = any(map(is_person, people.whose))
+    return [
+        one
+        for one in taken_on
+        if one.ref in own
+        and _may_be_listed(some[one.ref])
+        and not one.is_nod
+        and not (of_people and is_reply(one.item))
+    ]
 
 
 def _may_be_listed(undertaking: Undertaking) -> bool:
@@ -361,6 +381,14 @@ class TakenOn:
     ref: int
     item: Observation
     asked: Observation | None = None
+
+    @property
+    def is_nod(self) -> bool:
+        """Tell whether it answers what somebody else takes on: "ok" to "I'll do it next week"."""
+        if self.asked is None:
+            return False
+        before = own_words(self.asked).text.rstrip()
+        return not before.endswith(QUESTION_MARKS) and takes_on(before) >= SURE_TAKING
 
     @property
     def text(self) -> str:
