@@ -8,9 +8,11 @@ from uuid import UUID
 
 from episodic_agent.core.erasing import fingerprint, traces
 from episodic_agent.engine.arguments import aware, clean_name, episode_identity, listed, worded
+from episodic_agent.engine.episodes.listing import find_thread
 from episodic_agent.engine.erase.erasing import PREVIEW, Eraser, refs_of
 from episodic_agent.engine.erase.repeats import quoting, repeated
 from episodic_agent.engine.erase.speakers import refs_of_speaker, speaker_name
+from episodic_agent.engine.filters import held_to
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.later import Later
 from episodic_agent.engine.own_ids import find_by_id, given_ids, own_id
@@ -22,7 +24,7 @@ from episodic_agent.engine.recall.walls import (
     walled_off,
     within,
 )
-from episodic_agent.engine.scoped import RoomOf, Scoped, find_thread, held_to
+from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.trace.acts import acts
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import Transaction, ref_of

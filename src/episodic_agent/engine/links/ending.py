@@ -41,9 +41,8 @@ from episodic_agent.engine.links.joining import HAND, MATTER, other_end, settle
 from episodic_agent.engine.links.linked import RECALL, holds
 from episodic_agent.engine.links.opinions import LinkQuestion, OpinionAnswer, opinions_of
 from episodic_agent.engine.links.sittings import around
-from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.tuning.runs import policy_in_force
-from episodic_agent.protocols import Transaction
+from episodic_agent.protocols import Transaction, stored_decision
 from episodic_agent.schemas import Decision, Job, Json, Link, Observation, Scope, Thread, Vector
 
 

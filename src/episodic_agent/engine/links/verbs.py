@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from episodic_agent.engine.arguments import aware, clean_name, counted, worded
+from episodic_agent.engine.episodes.listing import find_thread
 from episodic_agent.engine.jobs.kinds import LINK
 from episodic_agent.engine.links import joining
 from episodic_agent.engine.links.joining import unlink
-from episodic_agent.engine.scoped import RoomOf, Scoped, find_thread, stored_decision
+from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
 from episodic_agent.lazily import module
+from episodic_agent.protocols import stored_decision
 from episodic_agent.schemas import Decision, Episode, Link, Thread
 from episodic_agent.showing import described
 

@@ -19,8 +19,9 @@ from episodic_agent.engine.arguments import (
     name_or_none,
     worded,
 )
+from episodic_agent.engine.filters import check_named
 from episodic_agent.engine.recall.walls import check_episode, check_thread, within
-from episodic_agent.engine.scoped import RoomOf, Scoped, check_named
+from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.threads.session_records import (
     LONGEST_TOPIC,
     SESSION,

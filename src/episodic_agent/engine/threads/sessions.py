@@ -32,8 +32,7 @@ from episodic_agent.core.threads.records import CLOSED, OPEN
 from episodic_agent.engine.arguments import SESSION_STATES
 from episodic_agent.engine.boundary.segmenting import Segmenter, end_frame, end_thread
 from episodic_agent.engine.chains.ancestry import OFF, parents_above
-from episodic_agent.engine.chains.job import Chainer
-from episodic_agent.engine.chains.verbs import keep_above
+from episodic_agent.engine.chains.job import Chainer, keep_above
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.episodes.encoding import ask_again, posting_of
 from episodic_agent.engine.episodes.wording import LATER, REFUSED

@@ -47,10 +47,9 @@ from episodic_agent.core.threads.turns import opens_turn
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.kinds import LINK, OUTCOME
 from episodic_agent.engine.links.joining import section_of
-from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.tuning.runs import HAND, ask_for_tuning
 from episodic_agent.errors import InvalidInput, NotFound
-from episodic_agent.protocols import OBSERVATIONS, Transaction, ref_of
+from episodic_agent.protocols import OBSERVATIONS, Transaction, ref_of, stored_decision
 from episodic_agent.schemas import Decision, Job, Json, Observation, Scope, Thread, Vector
 
 SETTLED: Final = LAST_TRY + MOST_TURNS  # the user message of a thread after which nothing more tells of links
