@@ -1,18 +1,22 @@
-"""Episodes by what passes conditions on their metadata, and those that were replaced, by what they owned."""
+"""Episodes by conditions on their metadata, marks for ranking, and replaced episodes by what they owned."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-import numpy as np
-
+from episodic_agent.lazily import module
 from episodic_agent.protocols import Cover, EpisodeMark, Refs, ref_of, split_ref
 from episodic_agent.schemas.chains import Condition
 from episodic_agent.stores.rows import to_microseconds
 from episodic_agent.stores.tables.dialect import Table
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = module("numpy")
 
 _REPLACED: Final = (
     "SELECT id, first_seq, last_seq FROM episode WHERE :mine AND thread = :thread AND kind = 'event'"
