@@ -23,7 +23,7 @@ from uuid import UUID
 
 from benchmarks.users import mine
 from episodic_agent.core.identity import decision_id
-from episodic_agent.core.links import LinkPolicy
+from episodic_agent.core.links.policies import LinkPolicy
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.tuning.runs import policy_in_force

@@ -14,7 +14,7 @@ from builders.links import DAY, between_70_and_72, decide, known, link_decision,
 from conftest import OpenMemory
 
 from episodic_agent import Memory
-from episodic_agent.core.links import link_policy
+from episodic_agent.core.links.policies import link_policy
 from episodic_agent.core.prompts import thread_link
 from episodic_agent.engine.jobs.runner import Handler
 from episodic_agent.engine.later import runner_of

@@ -10,26 +10,21 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.core.chains import (
+from episodic_agent.core.chains.deciding import (
+    AUTO,
+    RECENT,
+    ROLL,
+    SIMILAR,
     ChainChoice,
-    ChainPolicy,
-    EpisodeStanding,
-    EpisodeView,
-    Refusal,
-    SeedChain,
-    SessionTurn,
-    ancestors,
-    chain_policy,
     decide,
     decision_of,
-    read_metadata,
     unjudged_verdict,
-    view_of,
 )
-from episodic_agent.core.chains.deciding import AUTO, RECENT, ROLL, SIMILAR
 from episodic_agent.core.chains.deciding import CHAIN as LINKED
-from episodic_agent.core.chains.policies import CLOSE_HOURS
-from episodic_agent.core.chains.records import MOST_TURNS
+from episodic_agent.core.chains.metadata import read_metadata
+from episodic_agent.core.chains.policies import CLOSE_HOURS, ChainPolicy, SeedChain, chain_policy
+from episodic_agent.core.chains.records import MOST_TURNS, EpisodeStanding, EpisodeView, SessionTurn, view_of
+from episodic_agent.core.chains.trees import ancestors
 from episodic_agent.core.echo import all_own_words
 from episodic_agent.core.episodes.languages import ASSISTANTS
 from episodic_agent.core.episodes.roles import role_of
@@ -58,6 +53,7 @@ from episodic_agent.schemas import (
     Scope,
     Vector,
 )
+from episodic_agent.schemas.chains import Refusal
 
 REACH: Final = 32  # observations of a session among which its first messages are looked for
 

@@ -12,10 +12,20 @@ from typing import Any, Final
 from uuid import UUID
 
 from episodic_agent.core import recall as ranking
-from episodic_agent.core.chains import ReplayedEpisode, ReplayHit, fetched, replay_text, selected
 from episodic_agent.core.chains.filters import MetadataFilter
 from episodic_agent.core.chains.metadata import Metadata, read_metadata
-from episodic_agent.core.chains.sequences import DEFAULT, RECENT, RELEVANT, SEED, with_ends
+from episodic_agent.core.chains.sequences import (
+    DEFAULT,
+    RECENT,
+    RELEVANT,
+    SEED,
+    ReplayedEpisode,
+    ReplayHit,
+    fetched,
+    replay_text,
+    selected,
+    with_ends,
+)
 from episodic_agent.core.links.features import cosine
 from episodic_agent.core.threads.channels import project_called
 from episodic_agent.engine.arguments import MOST_EPISODES, counted, worded

@@ -7,22 +7,10 @@ from datetime import UTC, datetime
 from typing import Final, Unpack
 from uuid import UUID
 
-from episodic_agent.core.chains import (
-    ChainChoice,
-    Refusal,
-    TreeNode,
-    Walk,
-    ancestors,
-    arc,
-    check_order,
-    check_parent,
-    decision_of,
-    heads,
-    unjudged_verdict,
-)
 from episodic_agent.core.chains.deciding import CHAIN as LINKED
-from episodic_agent.core.chains.deciding import HAND
+from episodic_agent.core.chains.deciding import HAND, ChainChoice, decision_of, unjudged_verdict
 from episodic_agent.core.chains.sequences import DEFAULT, LEAST_RELEVANCE, RELEVANT
+from episodic_agent.core.chains.trees import Walk, ancestors, arc, check_order, check_parent, heads
 from episodic_agent.core.identity import decision_id
 from episodic_agent.core.links.outcomes import CORRECT, INCORRECT
 from episodic_agent.engine.arguments import clean_name, counted, episode_identity
@@ -39,6 +27,7 @@ from episodic_agent.engine.trace.acts import acts
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Decision, Episode, EpisodeKind
+from episodic_agent.schemas.chains import Refusal, TreeNode
 
 _EVER: Final = datetime.max.replace(tzinfo=UTC)
 log = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ from uuid import UUID
 
 from episodic_agent.core.chains.metadata import NOTHING
 from episodic_agent.core.echo import all_own_words
-from episodic_agent.core.episodes import EpisodeText, encode_extractive, encode_steps
+from episodic_agent.core.episodes.extractive import EpisodeText, encode_extractive, encode_steps
 from episodic_agent.core.episodes.letters import without_frames
 from episodic_agent.core.language import term_counts
 from episodic_agent.core.language.windows import beginning, windows

@@ -26,14 +26,14 @@ from episodic_agent.schemas import Episode, EpisodeKind, Kind, Observation, Thre
 
 if TYPE_CHECKING:
     from episodic_agent.core import echo
-    from episodic_agent.core import episodes as wording
+    from episodic_agent.core.episodes import extractive as wording
     from episodic_agent.engine.boundary import segmenting
     from episodic_agent.engine.recall import places
 else:
     echo = module("episodic_agent.core.echo")
     places = module("episodic_agent.engine.recall.places")
     segmenting = module("episodic_agent.engine.boundary.segmenting")
-    wording = module("episodic_agent.core.episodes")
+    wording = module("episodic_agent.core.episodes.extractive")
 
 
 OPEN = "open"  # the state of a frame that may still grow

@@ -17,10 +17,10 @@ from uuid import UUID
 import numpy as np
 
 from episodic_agent.core.echo import all_own_words
-from episodic_agent.core.links import LinkEvidence, LinkVerdict, Opinion, compete
 from episodic_agent.core.links.choice import Talk, choose
+from episodic_agent.core.links.evidence import LinkEvidence
 from episodic_agent.core.links.policies import ChoicePolicy
-from episodic_agent.core.links.verdict import SURE, UNCERTAIN
+from episodic_agent.core.links.verdict import SURE, UNCERTAIN, LinkVerdict, Opinion, compete
 from episodic_agent.core.prompts.thread_link import LAST_TURNS, STAGE
 from episodic_agent.core.threads.channels import projects_of
 from episodic_agent.core.threads.turns import opens_turn

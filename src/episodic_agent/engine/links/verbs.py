@@ -21,13 +21,13 @@ from episodic_agent.schemas import Decision, Episode, Link, Thread
 from episodic_agent.showing import described
 
 if TYPE_CHECKING:
-    from episodic_agent.core import links as core_links
     from episodic_agent.core.links import outcomes as link_outcomes
+    from episodic_agent.core.links import verdict as core_links
     from episodic_agent.engine.links import explaining
     from episodic_agent.engine.links import job as link_job
     from episodic_agent.engine.tuning import outcomes as tuning_outcomes
 else:
-    core_links = module("episodic_agent.core.links")
+    core_links = module("episodic_agent.core.links.verdict")
     explaining = module("episodic_agent.engine.links.explaining")
     link_job = module("episodic_agent.engine.links.job")
     link_outcomes = module("episodic_agent.core.links.outcomes")

@@ -11,8 +11,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.core.chains import Metadata, SuppliedMetadata, capped
-from episodic_agent.core.chains.metadata import NOTHING
+from episodic_agent.core.chains.metadata import NOTHING, Metadata, SuppliedMetadata, capped
 from episodic_agent.core.identity import decision_id
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import Transaction, stored_decision

@@ -16,18 +16,9 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.boundary.policies import STEP
-from episodic_agent.core.links import (
-    Features,
-    SeedPolicy,
-    ThreadFeatures,
-    UserTurn,
-    judge,
-    link_policy,
-    outcome_of,
-    score,
-    thread_of,
-)
 from episodic_agent.core.links.candidates import LAST_TRY
+from episodic_agent.core.links.evidence import judge, score
+from episodic_agent.core.links.features import Features, ThreadFeatures, thread_of
 from episodic_agent.core.links.outcomes import (
     BEHAVIOUR,
     CORRECT,
@@ -36,10 +27,12 @@ from episodic_agent.core.links.outcomes import (
     INCORRECT,
     MOST_TURNS,
     Outcome,
+    UserTurn,
     denies_in_words,
     meant,
+    outcome_of,
 )
-from episodic_agent.core.links.policies import PAIRWISE
+from episodic_agent.core.links.policies import PAIRWISE, SeedPolicy, link_policy
 from episodic_agent.core.links.reading import read_message
 from episodic_agent.core.links.verdict import LINK as LINKED
 from episodic_agent.core.recall import CALIBRATED_FOR
