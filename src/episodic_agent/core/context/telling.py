@@ -9,6 +9,9 @@
     In this conversation:
     - {question} ({answer})
 
+    What was taken on:
+    - {who} → {whom}: {sentence} (due {date})
+
     From earlier:
     {date}, {place}
     - {question} ({answer})
@@ -18,8 +21,9 @@
     Current question: {message}
 
 Lines of all blocks compete for the tokens: each has a worth, the best are taken until nothing fits. Facts
-stand in the order of time, and what was said earlier under its date and, where that is another place that
-people come back to (a named thread of several days), under its name: two customers may both have a date. What
+stand in the order of time, what was taken on as it is due, and what was said earlier under its date and,
+where that is another place that people come back to (a named thread of several days), under its name: two
+customers may both have a date. What
 one sitting's line answers stands with its question. Each line names where it is from. What does not bear on
 the message is left out even where there is room: below a bar in calibrated log-odds that sinks with the
 budget, as whoever gives more room wants more, and in a young memory far below the best line (under
@@ -78,7 +82,8 @@ class Block(IntEnum):
     SKILLS = 1
     SESSION = 2
     HERE = 3
-    BEFORE = 4
+    PROMISED = 4
+    BEFORE = 5
 
 
 SHARES: Final[Mapping[Block, float]] = {
@@ -86,6 +91,7 @@ SHARES: Final[Mapping[Block, float]] = {
     Block.SKILLS: 0.1,
     Block.SESSION: 0.2,
     Block.HERE: 0.3,
+    Block.PROMISED: 0.5,
 }
 # Of the budget, for wishes beside the facts that bear on the message: they would leave these no line. The
 # first few are each told even where the budget is small, since whoever forgets them annoys.
@@ -474,7 +480,9 @@ def _trimmed(quote: QuotedText, message: str, frame: ContextPhrases, most: int =
     """Return a text for its line; of one longer than `most` tokens the pieces nearest to the message."""
     text = one_line(quote.text)
     size = estimate(text)
-    if size > most * (_ROOMY if quote.block is not Block.SESSION else _LONG_SESSION):
+    if quote.block is not Block.PROMISED and size > most * (
+        _ROOMY if quote.block is not Block.SESSION else _LONG_SESSION
+    ):
         # the lines of an output are its own: on one line they are no sentences
         output = quote.reply and quote.speaker == TOOL
         own = quote.text if output else text
@@ -513,6 +521,7 @@ def _head(frame: ContextPhrases, block: Block) -> str:
         Block.KNOWN: frame.known,
         Block.SKILLS: frame.skills,
         Block.HERE: frame.here,
+        Block.PROMISED: frame.promised,
         Block.BEFORE: frame.before,
     }
     return heads.get(block, "")
@@ -533,7 +542,9 @@ def _written(
     rows: list[tuple[str, QuotedText | None]] = []
     for block in Block:
         lines = [quote for quote in taken if quote.block is block]
-        if dated or block is not Block.KNOWN:
+        if block is Block.PROMISED:
+            lines.sort(key=lambda quote: -quote.worth)
+        elif dated or block is not Block.KNOWN:
             # what a session came to stands behind its last words
             lines = _in_order(lines)
         if not lines:

@@ -25,7 +25,7 @@ from episodic_agent.core.facts.quoting import is_quotation
 from episodic_agent.core.facts.speakers import as_prompted
 from episodic_agent.core.facts.stating import WISH, wish
 from episodic_agent.core.identity import episode_id
-from episodic_agent.core.language import tokens
+from episodic_agent.core.language import excerpt, tokens
 from episodic_agent.core.links.lexicon import cues
 from episodic_agent.core.skills.confidence import present_confidence
 from episodic_agent.core.skills.requests import fit
@@ -80,6 +80,8 @@ _UNKNOWN: Final = -99.0  # of a quotation that nothing leads to from this messag
 _PINNED: Final = 1.0  # above what else stands first
 _FIRST: Final = 6.0  # worth of what stands first, above all that is recalled
 _SESSION: Final = 4.0
+_PROMISED: Final = 6.0
+_LONGEST_PROMISE: Final = 160  # characters of what was taken on, and of what settled it
 _HERE: Final = 3.0
 _STEP: Final = 0.5
 _LEAST_HERE: Final = -3.0
@@ -151,7 +153,7 @@ def prompt(
     lines = with_nearness(lines, current, pieces) if policy == RIVALS else lines
     context = tell(
         current.text,
-        lines,
+        [*lines, *_promised(current, frame)],
         max_tokens=max_tokens,
         continued=None if explicit else _continued(current, near, called, policy),
         frame=frame,
@@ -288,6 +290,38 @@ def _here(now: Situation, max_tokens: int) -> list[QuotedText]:
         for place, item in enumerate(reversed(last))
         if item.text.strip() and not (place == 0 and item.text == now.text)
     ]
+
+
+def _promised(now: Situation, frame: ContextPhrases) -> list[QuotedText]:
+    """Return the commitments asked for: who to whom, the words, when due, and what settled them."""
+    quotes = []
+    every = [listed.commitment for listed in now.taken_on.listed]
+    for place, commitment in enumerate(every):
+        item, done, due = commitment.observation, commitment.settled_by, commitment.due
+        words = excerpt(commitment.text, now.text, _LONGEST_PROMISE)
+        state = "" if due is None else f" ({frame.due.replace('{}', due.isoformat())})"
+        if done is not None:
+            report = excerpt(done.text, now.text, _LONGEST_PROMISE)
+            when = frame.done.replace("{}", f"{by_clock(done.at, done.utc_offset):%Y-%m-%d}")
+            state = f" ({when} – {done.actor}: {report})"
+        text = f"{f'→ {commitment.to}: ' if commitment.to else ''}{words}{state}"
+        worth = _PROMISED - place / len(every)
+        thread, seq = item.thread_id, item.seq
+        quotes.append(
+            QuotedText(
+                Block.PROMISED,
+                LineKind.RECALLED,
+                text,
+                thread,
+                None,
+                seq,
+                seq,
+                item.at,
+                worth,
+                speaker=item.actor,
+            )
+        )
+    return quotes
 
 
 def _asks_days_alone(now: Situation) -> bool:

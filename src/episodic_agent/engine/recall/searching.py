@@ -322,9 +322,8 @@ class Recaller:
             return asked
         text, deps, bounds = asked.query.text, self._deps, asked.filter_
         among = partial(within, tx, bounds) if bounds else None
-        question = commitments.CommitmentQuestion(
-            text, asked.vector, deps.embedder_name, deps.language, among
-        )
+        vector = asked.vector
+        question = commitments.CommitmentQuestion(text, vector, deps.embedder_name, deps.language, among)
         taken_on = commitments.commitments_asked(tx, question, asked.now, visibility)
         return replace(asked, taken_on=taken_on)
 
@@ -447,6 +446,7 @@ class Recaller:
             confidence=round(trust.answerable, DIGITS),
             notes=[*asked.notes, *([why] if abstains else [])],
             candidates=hits if abstains else (),
+            commitments=[one.commitment for one in asked.taken_on.listed],
         )
 
     def _lifted(
@@ -470,7 +470,8 @@ class Recaller:
                 due = np.where(due >= DATED_ONLY, 1.0, due)
                 observations = ranking.with_raised(observations, due, ids, weights.due, "due")
         taken_on = _shares(gathered, asked.taken_on.shares)
-        observations = ranking.with_raised(observations, taken_on, ids, TAKEN_ON, "commitment")
+        raised = TAKEN_ON * (1 + 2 * len(asked.taken_on.listed) * asked.taken_on.alone)  # as they are listed
+        observations = ranking.with_raised(observations, taken_on, ids, raised, "commitment")
         if asked.talk is not None:
             there = np.isin(gathered.refs, asked.talk).astype(np.float64)
             observations = ranking.with_raised(observations, there, ids, weights.due, "talk")

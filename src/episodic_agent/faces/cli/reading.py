@@ -232,6 +232,7 @@ def render_recall(recall: Recall, owner: str, *, explain: bool = False) -> None:
         console.print(Text(NOTHING, style="yellow"))
     for note in recall.notes:
         say(note.replace(f"{NOTHING}: ", "why: ", 1) if recall.abstained else note)
+    console.print(Text("".join(f"• {taken_on.line}\n" for taken_on in recall.commitments)), end="")
     for matching_hit in facts:
         fact = matching_hit.fact
         console.print(
