@@ -13,7 +13,8 @@ from builders.examples import share
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from episodic_agent.core.episodes import EpisodeText, encode_extractive, plain_text, tame
+from episodic_agent.core.episodes.clauses import plain_text, tame
+from episodic_agent.core.episodes.extractive import EpisodeText, encode_extractive
 from episodic_agent.schemas import Kind, Observation, TimeSource, Vector
 
 START = datetime(2023, 8, 14, 15, 0, tzinfo=UTC)

@@ -13,6 +13,7 @@ from episodic_agent.core.context.quoting import harmless, shown_name
 from episodic_agent.core.context.retrieved import LONGEST_PROOF, heading
 from episodic_agent.core.language import plural
 from episodic_agent.core.strength.decay import initial_strength
+from episodic_agent.engine.lived import as_lived
 from episodic_agent.engine.results import Commitment, EpisodeCard, Evidence, FactHit, FullEpisode, Hit, Recall
 from episodic_agent.faces.wording import minute, reason
 from episodic_agent.schemas import Observation, Thread
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from episodic_agent.engine.chains.sequences import Sequenced
     from episodic_agent.engine.facts.verbs import FactCard
     from episodic_agent.engine.threads.sessions import Session
+    from episodic_agent.engine.user import UserMemory
 
 
 STRENGTH: Final = (  # of a stored episode, as seed 003 records it
@@ -278,3 +280,12 @@ def episode_markdown(card: EpisodeCard, messages: Sequence[Observation]) -> str:
         body = "\n".join(f"> {line}" for line in harmless(o.text, lines=True).split("\n"))
         lines += [f"**{shown_name(o.actor)}** · {minute(o.at)}", "", body, ""]
     return "\n".join(lines)
+
+
+def facts_as_lived(memory: "UserMemory", cards: "Sequence[FactCard]") -> "list[FactCard]":
+    """Return facts with their days, and the times of what was said, as they were lived."""
+    facts = as_lived(memory, [card.fact for card in cards])
+    return [
+        replace(card, fact=fact, quotes=as_lived(memory, card.quotes))
+        for card, fact in zip(cards, facts, strict=True)
+    ]

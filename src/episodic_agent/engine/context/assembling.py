@@ -24,11 +24,11 @@ from episodic_agent.engine.context.gathering import AMONG_OTHERS, situation, wit
 from episodic_agent.engine.context.passages import PieceReading, PieceVectors
 from episodic_agent.engine.context.prompting import Prompt, prompt, source_of
 from episodic_agent.engine.deps import Deps
-from episodic_agent.engine.filters import Where
+from episodic_agent.engine.episodes.listing import named_thread
+from episodic_agent.engine.filters import Walls, Where, walls_of
 from episodic_agent.engine.links.linked import Near, NearThread, chosen, links_of, on_both_sides
 from episodic_agent.engine.recall.elsewhere import NO_OTHERS, Elsewhere
 from episodic_agent.engine.recall.walls import NamedThreads, reading, threads_called
-from episodic_agent.engine.scoped import Walls, named_thread, walls_of
 from episodic_agent.engine.threads.recounting import (
     Asking,
     Recounted,

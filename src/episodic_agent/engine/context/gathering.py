@@ -46,8 +46,8 @@ from episodic_agent.engine.recall import commitments
 from episodic_agent.engine.recall.concluding import conclusions
 from episodic_agent.engine.recall.due import due_shares
 from episodic_agent.engine.recall.elsewhere import NO_OTHERS, Elsewhere
-from episodic_agent.engine.recall.filtering import refs_of_threads
-from episodic_agent.engine.recall.gathering import REACH, SearchBounds, outermost, within
+from episodic_agent.engine.recall.filtering import SearchBounds, refs_of_threads
+from episodic_agent.engine.recall.gathering import REACH, outermost, within
 from episodic_agent.engine.recall.happening import happened_refs
 from episodic_agent.engine.recall.talks import asked_alone, named_talk, refs_of_people
 from episodic_agent.engine.recall.times import (

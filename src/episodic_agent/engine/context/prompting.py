@@ -26,7 +26,7 @@ from episodic_agent.core.facts.speakers import as_prompted
 from episodic_agent.core.facts.stating import WISH, wish
 from episodic_agent.core.identity import episode_id
 from episodic_agent.core.language import excerpt, tokens
-from episodic_agent.core.links import cues
+from episodic_agent.core.links.lexicon import cues
 from episodic_agent.core.skills.confidence import present_confidence
 from episodic_agent.core.skills.requests import fit
 from episodic_agent.core.threads.turns import is_reply
@@ -149,7 +149,7 @@ def prompt(
             proofs.append(spoken)
     else:
         earlier = without_replaced(tx, earlier, stored, current.at)
-    lines = [*facts, *_skills(tx, deps, current, visibility), *session, *here, *earlier]
+    lines = [*facts, *_skills(tx, current, visibility), *session, *here, *earlier]
     lines = with_nearness(lines, current, pieces) if policy == RIVALS else lines
     context = tell(
         current.text,
@@ -355,7 +355,7 @@ def _continued(
     return Continued(last.thread.id, 0, at, began, last.uncertain, title) if title.strip() else None
 
 
-def _skills(tx: Transaction, deps: Deps, now: Situation, visibility: Visibility) -> list[QuotedText]:
+def _skills(tx: Transaction, now: Situation, visibility: Visibility) -> list[QuotedText]:
     """Return how the like of this message was dealt with: active skills that fit it, best first."""
     fitting = [
         (fit(stored.skill, now.text), present_confidence(stored.skill, now.at), stored)

@@ -36,12 +36,13 @@ from episodic_agent.engine.arguments import (
 )
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.episodes.listing import full_episodes
+from episodic_agent.engine.filters import Walls
 from episodic_agent.engine.recall import commitments, whereabouts
 from episodic_agent.engine.recall.due import due_shares
 from episodic_agent.engine.recall.facts import DIGITS, answering, category_of
-from episodic_agent.engine.recall.filtering import no_channel, refs_that_count
+from episodic_agent.engine.recall.filtering import SearchBounds, no_channel, refs_that_count
 from episodic_agent.engine.recall.former import BetweenEmbedders, FormerQuery
-from episodic_agent.engine.recall.gathering import DAY, Floats, Gathered, Gatherer, SearchBounds, within
+from episodic_agent.engine.recall.gathering import DAY, Floats, Gathered, Gatherer, within
 from episodic_agent.engine.recall.happening import bounds_of_review, happened_refs
 from episodic_agent.engine.recall.proving import (
     PROOFS,
@@ -75,7 +76,7 @@ from episodic_agent.engine.results import (
     Suppressed,
     hit_of,
 )
-from episodic_agent.engine.scoped import Walls, check_known
+from episodic_agent.engine.scoped import check_known
 from episodic_agent.engine.visibility.hidden import FADED, Visibility
 from episodic_agent.errors import InvalidInput, ProviderError
 from episodic_agent.protocols import EPISODES, Refs, Transaction, query_vector

@@ -1,7 +1,7 @@
 """Commands that look: search, retrieve, context, sequence, replay, episodes, show, stats, export."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -89,6 +89,13 @@ ONLY = click.option(
     "--only", multiple=True, metavar="NAME", help="Nothing but of these threads and channels."
 )
 POLICY = click.option("--policy", default="default", show_default=True, help="default or seed-004.")
+
+
+def _of_a_topic(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that say which episodes of a topic it tells."""
+    for option in (past, common, POLICY, ONLY, PROJECT, WHERE, UNTIL, SINCE, ORDER):
+        function = option(function)
+    return function
 
 
 @click.command()
@@ -551,15 +558,7 @@ def _say_sources(context: "ThreadContext") -> None:
 @click.argument("topic", default="")
 @click.option("--limit", type=LIMIT, default=10, show_default=True, help="Episodes at most.")
 @click.option("--min-relevance", type=click.FloatRange(0, 1), default=0.5, show_default=True)
-@ORDER
-@SINCE
-@UNTIL
-@WHERE
-@PROJECT
-@ONLY
-@POLICY
-@common
-@past
+@_of_a_topic
 def sequence(app: App, topic: str, as_json: bool, user: str | None, **options: Any) -> None:
     """List the episodes of TOPIC in the order of time; without one, the newest."""
     with app.user(user) as memory:
@@ -587,15 +586,7 @@ def sequence(app: App, topic: str, as_json: bool, user: str | None, **options: A
 @click.command()
 @click.argument("topic")
 @click.option("--limit", type=LIMIT, default=5, show_default=True, help="Episodes at most.")
-@ORDER
-@SINCE
-@UNTIL
-@WHERE
-@PROJECT
-@ONLY
-@POLICY
-@common
-@past
+@_of_a_topic
 def replay(app: App, topic: str, as_json: bool, user: str | None, **options: Any) -> None:
     """Tell the story of TOPIC in order: what happened, and what it went on with."""
     with app.user(user) as memory:
