@@ -21,7 +21,7 @@ from episodic_agent.engine.arguments import (
     MOST_OBSERVATIONS,
     Form,
 )
-from episodic_agent.engine.results import NO_EPISODE, NOTHING, EpisodeCard, Hit, Recall
+from episodic_agent.engine.results import NOTHING, NOTHING_ELSE, EpisodeCard, Hit, Recall
 from episodic_agent.faces import wording
 from episodic_agent.faces.cli.app import (
     ID,
@@ -233,7 +233,7 @@ def render_recall(recall: Recall, owner: str, *, explain: bool = False) -> None:
             Text(f"{fact.category}, {since_when(fact)}", style="dim"),
         )
     if recall.abstained and facts:
-        console.print(Text(NO_EPISODE, style="yellow"))
+        console.print(Text(NOTHING_ELSE, style="yellow"))
     for left in recall.suppressed:
         say(f"left out: {left.hit.heading} ({str(left.hit.episode_id)[:ID]}), {left.reason}")
     if recall.candidates and explain:
