@@ -111,6 +111,11 @@ WRONG: Mapping[str, Wrong] = {
         ["search", *ANA], 2, ["missing argument 'QUERY'", "`episodic search --help`"]
     ),
     "a word too many": Wrong(["stats", "tap", *ANA], 2, ["unexpected extra argument", "tap"]),
+    "an option by another name": Wrong(
+        ["search", "tap", "--channel", "chat"],
+        2,
+        ["no such option '--channel'; did you mean '--only' (Nothing but of these threads and channels)?"],
+    ),
     "a file to write without its option": Wrong(
         ["export", "out.jsonl", *ANA], 2, ["argument 'out.jsonl'", "named with --output"]
     ),
