@@ -76,7 +76,7 @@ _NEARER: Final = 0.9  # of several words: `channel_id` and `created_by` are name
 _SHORTEST: Final = 4  # letters of a name that is told from others by its letters
 _ROLES: Final = ("user", "assistant", "system", "developer", "tool", "function")
 _NO_NAMES: Final = (Mapping, list, tuple, set, bytes)
-EMPTY: Final = "the text is empty; give some text, or a tool call with a name"
+EMPTY: Final = "the text is empty"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +181,8 @@ def read_item(
     uses = tool_uses(fields)
     kind = _kind(fields, uses)
     text = _cleaned(_text(fields, arguments, uses, kind), cleaner, largest)
+    if not text.strip():
+        raise InvalidInput(_no_text(fields))
     actor, role = _voice(fields, arguments, uses, cleaner)
     actor = actor or cleaner.text(_default_actor(uses, kind, default_actor))
     extras = cleaner.mapping({**_rest(fields, arguments, kind), **_tool_extras(uses)}) | role
@@ -292,9 +294,16 @@ def _slips() -> Mapping[str, str]:
 
 def _cleaned(text: str, cleaner: Cleaner, largest: int) -> str:
     check_size("the text", text, largest)  # before anything is done with it
-    if not (clean := cleaner.text(text)).strip():
-        raise InvalidInput(EMPTY)
-    return clean
+    return cleaner.text(text)
+
+
+def _no_text(fields: Mapping[str, object]) -> str:
+    """Say that a message has no text, and under which unknown name it may stand."""
+    texts = (key for key, value in fields.items() if isinstance(value, str) and value.strip())
+    own = next((key for key in texts if key not in _KNOWN), None)
+    if own is None or "content" in fields:
+        return f"{EMPTY}; give some text, or a tool call with a name"
+    return f'{EMPTY}: it stands under "content", not "{own}"'
 
 
 def _voice(
