@@ -70,6 +70,7 @@ LABELS = {  # of counts whose own names say too little to people
     "origins": "names of threads",
     "observations": "messages and steps",
     "open_observations": "in open episodes",
+    "facts": "facts that hold",
     "unconsolidated": "unread for facts",
 }
 OTHER_COLUMNS = 64  # of a listing, beside the title
