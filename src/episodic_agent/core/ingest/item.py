@@ -180,9 +180,7 @@ def read_item(
     moment = _moment(fields, arguments, timezone)
     uses = tool_uses(fields)
     kind = _kind(fields, uses)
-    text = _cleaned(_text(fields, arguments, uses, kind), cleaner, largest)
-    if not text.strip():
-        raise InvalidInput(_no_text(fields))
+    text = _cleaned(_text(fields, arguments, uses, kind), fields, cleaner, largest)
     actor, role = _voice(fields, arguments, uses, cleaner)
     actor = actor or cleaner.text(_default_actor(uses, kind, default_actor))
     extras = cleaner.mapping({**_rest(fields, arguments, kind), **_tool_extras(uses)}) | role
@@ -292,18 +290,16 @@ def _slips() -> Mapping[str, str]:
     return {slip: role for slip, role in slips.items() if slip not in _ROLES}
 
 
-def _cleaned(text: str, cleaner: Cleaner, largest: int) -> str:
+def _cleaned(text: str, fields: Mapping[str, object], cleaner: Cleaner, largest: int) -> str:
+    """Return a text, repaired; of one that is empty the error names the unknown key it may stand under."""
     check_size("the text", text, largest)  # before anything is done with it
-    return cleaner.text(text)
-
-
-def _no_text(fields: Mapping[str, object]) -> str:
-    """Say that a message has no text, and under which unknown name it may stand."""
+    if (clean := cleaner.text(text)).strip():
+        return clean
     texts = (key for key, value in fields.items() if isinstance(value, str) and value.strip())
     own = next((key for key in texts if key not in _KNOWN), None)
     if own is None or "content" in fields:
-        return f"{EMPTY}; give some text, or a tool call with a name"
-    return f'{EMPTY}: it stands under "content", not "{own}"'
+        raise InvalidInput(f"{EMPTY}; give some text, or a tool call with a name")
+    raise InvalidInput(f'{EMPTY}: it stands under "content", not "{own}"')
 
 
 def _voice(

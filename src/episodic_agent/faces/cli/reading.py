@@ -67,12 +67,9 @@ else:
 
 
 LABELS = {  # of counts whose own names say too little to people
-    "origins": "names of threads",
-    "observations": "messages and steps",
-    "open_observations": "in open episodes",
-    "facts": "facts that hold",
-    "unconsolidated": "unread for facts",
-}
+    "origins": "names of threads", "observations": "messages and steps", "facts": "facts that hold",
+    "open_observations": "in open episodes", "unconsolidated": "unread for facts",
+}  # fmt: skip
 OTHER_COLUMNS = 64  # of a listing, beside the title
 FEW_ENTRIES = 100  # of the audit, for people
 EVERY_ENTRY = (1 << 31) - 1
