@@ -602,7 +602,7 @@ export interface MoveCard {
 
 /** A message: `content` and what else is known of it. Other fields are kept with it. A step of an agent has `kind` step, and any of action, location, objects, events, outcome, content. */
 export interface NewMessage {
-  /** The text, or parts of it as OpenAI and Anthropic write them. */ content?: unknown;
+  /** The text, or parts of it as OpenAI and Anthropic write them; `text` is read as well. */ content?: unknown;
   /** message, tool or step. */ kind?: string | null;
   /** user, assistant, system, tool, or somebody's name. */ role?: string;
   name?: string | null;

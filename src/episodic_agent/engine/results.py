@@ -22,7 +22,7 @@ else:
     due_days = module("episodic_agent.core.recall.due")
 
 NOTHING: Final = "nothing relevant"  # how an abstention is told, and its note begins
-NO_EPISODE: Final = f"no message answers: {NOTHING}"  # where facts do
+NOTHING_ELSE: Final = "nothing else relevant"  # where facts answer
 LONGEST_QUOTE: Final = 160  # characters of a message that proves a hit
 
 
@@ -243,7 +243,7 @@ class Recall:
     def _nothing(self) -> str:
         """Say that no episode answers; what is lacking, where that is no matter of degree."""
         if self.facts:
-            return NO_EPISODE
+            return NOTHING_ELSE
         return next((note for note in self.notes[-1:] if not note.startswith(NOTHING)), NOTHING)
 
     def _repr_html_(self) -> str:

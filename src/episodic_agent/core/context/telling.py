@@ -59,6 +59,7 @@ _FULL: Final = 30  # candidates of a full memory
 BEARS: Final = -4.5  # log-odds from which a line surely bears on the message
 NEAR: Final = 4.0  # log-odds below such a line; further down, other matters come in
 _BASE: Final = 800
+_ENOUGH: Final = 256  # tokens: that nothing is told within them is no matter of room
 LEAST: Final = -9.0  # log-odds below which nothing bears on the message
 TOOL: Final = "tool"  # the speaker of what tools put out
 LONGEST: Final = 60  # tokens of one quoted text; of a longer one its best sentences stand
@@ -184,6 +185,21 @@ def _least_worth(recalled: Sequence[float], budget: int, policy: str) -> float:
     # surely bears on the message, what stands near that line is told below the bar, too
     young = max(absolute, LEAST, relative - YOUNG)
     return max(LEAST, min(young, top - NEAR)) if top >= BEARS else young
+
+
+def told_within(max_tokens: int, write: Callable[..., Context]) -> Context:
+    """Return what is written within a budget; where a small one tells nothing, with the least that would.
+
+    `write` takes `max_tokens`. Of a budget that is no small one it is no matter of room.
+    """
+    context = write(max_tokens=max_tokens)
+    if context.items or max_tokens >= _ENOUGH or not write(max_tokens=_ENOUGH).items:
+        return context
+    too_few, least = max_tokens, _ENOUGH
+    while least - too_few > 1:
+        middle = (too_few + least) // 2
+        too_few, least = (too_few, middle) if write(max_tokens=middle).items else (middle, least)
+    return replace(context, least=least)
 
 
 def tell(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import cache
+from functools import cache, partial
 from itertools import chain, islice
 from typing import Final
 from uuid import UUID
@@ -18,7 +18,16 @@ from episodic_agent.core.chains.outcomes import UNKNOWN
 from episodic_agent.core.context.frames import ContextPhrases, frame_for
 from episodic_agent.core.context.quoting import as_sentence
 from episodic_agent.core.context.relevance import RIVALS
-from episodic_agent.core.context.telling import BAR, LONGEST, SHARES, Block, Continued, QuotedText, tell
+from episodic_agent.core.context.telling import (
+    BAR,
+    LONGEST,
+    SHARES,
+    Block,
+    Continued,
+    QuotedText,
+    tell,
+    told_within,
+)
 from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.episodes.repeats import title_beside, unsaid
 from episodic_agent.core.facts.quoting import is_quotation
@@ -151,16 +160,16 @@ def prompt(
         earlier = without_replaced(tx, earlier, stored, current.at)
     lines = [*facts, *_skills(tx, current, visibility), *session, *here, *earlier]
     lines = with_nearness(lines, current, pieces) if policy == RIVALS else lines
-    context = tell(
+    write = partial(
+        tell,
         current.text,
         [*lines, *_promised(current, frame)],
-        max_tokens=max_tokens,
         continued=None if explicit else _continued(current, near, called, policy),
         frame=frame,
         policy=policy,
         place_of=_places(tx, current.thread),
     )
-    return _sourced(tx, context, [*stored.values(), *current.before, *proofs])
+    return _sourced(tx, told_within(max_tokens, write), [*stored.values(), *current.before, *proofs])
 
 
 def _of_its_time(lines: Sequence[QuotedText], now: Situation, *, alone: bool) -> list[QuotedText]:

@@ -21,7 +21,7 @@ from episodic_agent.engine.arguments import (
     MOST_OBSERVATIONS,
     Form,
 )
-from episodic_agent.engine.results import NO_EPISODE, NOTHING, EpisodeCard, Hit, Recall
+from episodic_agent.engine.results import NOTHING, NOTHING_ELSE, EpisodeCard, Hit, Recall
 from episodic_agent.faces import wording
 from episodic_agent.faces.cli.app import (
     ID,
@@ -67,11 +67,9 @@ else:
 
 
 LABELS = {  # of counts whose own names say too little to people
-    "origins": "names of threads",
-    "observations": "messages and steps",
-    "open_observations": "in open episodes",
-    "unconsolidated": "unread for facts",
-}
+    "origins": "names of threads", "observations": "messages and steps", "facts": "facts that hold",
+    "open_observations": "in open episodes", "unconsolidated": "unread for facts",
+}  # fmt: skip
 OTHER_COLUMNS = 64  # of a listing, beside the title
 FEW_ENTRIES = 100  # of the audit, for people
 EVERY_ENTRY = (1 << 31) - 1
@@ -240,7 +238,7 @@ def render_recall(recall: Recall, owner: str, *, explain: bool = False) -> None:
             Text(f"{fact.category}, {since_when(fact)}", style="dim"),
         )
     if recall.abstained and facts:
-        console.print(Text(NO_EPISODE, style="yellow"))
+        console.print(Text(NOTHING_ELSE, style="yellow"))
     for left in recall.suppressed:
         say(f"left out: {left.hit.heading} ({str(left.hit.episode_id)[:ID]}), {left.reason}")
     if recall.candidates and explain:
