@@ -8,8 +8,9 @@ import pytest
 from builders.chats import START
 from builders.commands import Run
 
-from episodic_agent.engine.results import Hit, Recall
+from episodic_agent.engine.results import Commitment, Hit, Recall
 from episodic_agent.faces.cli.reading import render_recall
+from episodic_agent.schemas import Observation
 
 BEST = Hit(UUID(int=1), UUID(int=2), "The plumber", "", 0.5, 0.37, START, START, "closed", 1.0, ())
 OTHERS = [replace(BEST, title="The cello", confidence=0.02), replace(BEST, title="The tap", confidence=0.14)]
@@ -53,3 +54,11 @@ def test_a_listing_of_threads_says_that_a_title_may_be_its_newest_episode_s(run:
     assert "title or newest episode" in heading
     assert "kitchen" in row
     assert "The tap drips again" in row
+
+
+def test_what_is_listed_is_not_contradicted_by_the_line_below_it(capsys: pytest.CaptureFixture[str]) -> None:
+    spoken = Observation(UUID(int=3), UUID(int=2), 0, START, START, "ana", "I'll call the plumber")
+    recall = Recall("what did I promise?", (), (), 0.1, commitments=[Commitment(spoken, spoken.text)])
+    assert str(recall).splitlines()[-1] == "nothing else relevant"
+    render_recall(recall, "ana")
+    assert capsys.readouterr().out.splitlines()[-1] == "nothing else relevant"

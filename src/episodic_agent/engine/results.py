@@ -22,7 +22,7 @@ else:
     due_days = module("episodic_agent.core.recall.due")
 
 NOTHING: Final = "nothing relevant"  # how an abstention is told, and its note begins
-NOTHING_ELSE: Final = "nothing else relevant"  # where facts answer
+NOTHING_ELSE: Final = "nothing else relevant"  # where facts or commitments answer
 LONGEST_QUOTE: Final = 160  # characters of a message that proves a hit
 
 
@@ -242,7 +242,7 @@ class Recall:
     @property
     def _nothing(self) -> str:
         """Say that no episode answers; what is lacking, where that is no matter of degree."""
-        if self.facts:
+        if self.facts or self.commitments:
             return NOTHING_ELSE
         return next((note for note in self.notes[-1:] if not note.startswith(NOTHING)), NOTHING)
 

@@ -226,7 +226,8 @@ def render_recall(recall: Recall, owner: str, *, explain: bool = False) -> None:
     likely = recall.hits if explain else wording.likely_hits(recall.hits)
     facts = recall.facts if explain else wording.bearing_facts(recall.facts, likely)
     console = out()
-    if recall.abstained and not facts:
+    answered = bool(facts or recall.commitments)
+    if recall.abstained and not answered:
         console.print(Text(NOTHING, style="yellow"))
     for note in recall.notes:
         say(note.replace(f"{NOTHING}: ", "why: ", 1) if recall.abstained else note)
@@ -237,7 +238,7 @@ def render_recall(recall: Recall, owner: str, *, explain: bool = False) -> None:
             Text(f"• {wording.fact_words(fact.fact, owner)}"),
             Text(f"{fact.category}, {since_when(fact)}", style="dim"),
         )
-    if recall.abstained and facts:
+    if recall.abstained and answered:
         console.print(Text(NOTHING_ELSE, style="yellow"))
     for left in recall.suppressed:
         say(f"left out: {left.hit.heading} ({str(left.hit.episode_id)[:ID]}), {left.reason}")
