@@ -213,7 +213,7 @@ def _pieces(question: str) -> Iterator[_Piece]:
     """Yield words, and characters where words stand together, without those that only join."""
     nobody = unspaced_pattern("recall/alone.everybody_han").sub(lambda one: " " * len(one.group()), question)
     for match in _WORD.finditer(nobody):
-        if script(match.group()) not in BIGRAM_SCRIPTS:
+        if script(match.group()) not in BIGRAM_SCRIPTS - {"hangul"}:  # Korean has spaces
             yield _Piece(match.start(), match.end(), fold(match.group()))
             continue
         for at, character in enumerate(match.group(), match.start()):
@@ -225,7 +225,10 @@ def _pieces(question: str) -> Iterator[_Piece]:
 def _fillers() -> Mapping[str, frozenset[str]]:
     """Return by language what a question for a place or a time is made of."""
     languages = texts("recall/alone.fillers")
-    return {one: stop_words()[one].union(listed_words(f"recall/alone.fillers.{one}")) for one in languages}
+    stop = stop_words()
+    return {
+        one: stop.get(one, frozenset()) | listed_words(f"recall/alone.fillers.{one}") for one in languages
+    }
 
 
 @cache
