@@ -76,3 +76,42 @@ def test_a_day_to_come_tells_what_is_due(memory: Memory, diary: tuple[str, tuple
     for question, day in QUESTIONS[language]["coming"].items():
         texts = [one.observation.text for one in mine(memory).search(question, now=NOW).observations]
         assert texts == [lines[day]], question
+
+
+FAR_OFF = {
+    "ko": (
+        ("금요일에 아버지가 오신다.", "금요일에 뭐 있지?"),
+        ("10월 3일에 정기검진이 있다.", "10월 3일에 뭐 있어?"),
+    ),
+    "tr": (
+        ("Cumaya babam geliyor.", "Cuma günü ne var?"),
+        ("3 Ekim'de kontrole gideceğim.", "3 Ekim'de ne var?"),
+    ),
+}
+
+
+@pytest.mark.parametrize("language", FAR_OFF)
+def test_a_weekday_is_looked_up_and_a_date_months_later(open_memory: OpenMemory, language: str) -> None:
+    memory = open_memory(embedder="none")
+    (friday, asked_friday), (dated, asked_date) = FAR_OFF[language]
+    mine(memory).add(dated, timestamp=NOW - timedelta(days=120))
+    mine(memory).add(friday, timestamp=NOW - timedelta(days=5) + timedelta(days=4))
+    for question, text in ((asked_friday, friday), (asked_date, dated)):
+        recall = mine(memory).search(question, now=NOW)
+        assert [one.observation.text for one in recall.observations] == [text]
+
+
+TOLD_LATER = {
+    "ko": ("어제 서버가 죽었어.", "지난주 화요일에 무슨 일 있었지?", "회의가 길었다."),
+    "tr": ("Dün sunucu çöktü.", "Geçen hafta salı günü ne oldu?", "Toplantı uzun sürdü."),
+}
+
+
+@pytest.mark.parametrize("language", TOLD_LATER)
+def test_what_happened_is_told_by_who_named_its_day_later(open_memory: OpenMemory, language: str) -> None:
+    memory = open_memory(embedder="none")
+    later, question, then = TOLD_LATER[language]
+    mine(memory).add(then, timestamp=MONDAY + timedelta(days=1))
+    mine(memory).add(later, timestamp=MONDAY + timedelta(days=2))
+    recall = mine(memory).search(question, now=NOW)
+    assert {one.observation.text for one in recall.observations} == {then, later}
