@@ -19,6 +19,7 @@ from episodic_agent.data import lines, pairs, phrase_set, phrases, text
 
 DATA: Final = "language/coming"
 HAN: Final = re.compile(r"[\u3041-\u30fa\u4e00-\u9fff]")  # with kana: what stands without spaces
+UNSPACED: Final = re.compile(r"[\u3041-\u30fa\u4e00-\u9fff\uac00-\ud7a3]")  # or with endings behind it
 _TIMES: Final = "entities/times"
 _DAY: Final = timedelta(days=1)
 _WEEK: Final = timedelta(days=7)
@@ -238,9 +239,10 @@ def words_pattern(forms: Iterable[str]) -> re.Pattern[str]:
 
 def _words_form(forms: Iterable[str]) -> str:
     forms = list(forms)
-    spaced, han = [f for f in forms if not HAN.search(f)], [f for f in forms if HAN.search(f)]
+    spaced = [form for form in forms if not UNSPACED.search(form)]
     words = rf"(?<!\w)(?:{any_of(spaced)})(?!\w)" if spaced else ""
-    return f"(?:{'|'.join(part for part in (words, any_of(han)) if part)})"
+    rest = any_of(form for form in forms if UNSPACED.search(form))
+    return f"(?:{'|'.join(part for part in (words, rest) if part)})"
 
 
 @cache

@@ -12,6 +12,7 @@ from datetime import date
 from functools import cache, partial
 from typing import Final, TypeAlias
 
+from episodic_agent.core.language import glued
 from episodic_agent.data import pairs
 
 _DATA: Final = "language/japanese"
@@ -26,13 +27,13 @@ _Writer: TypeAlias = "Callable[[re.Match[str]], str]"
 
 
 def shared_times(folded: str) -> str:
-    """Return a folded text with the times that Japanese names in shared characters, the rest as it is.
+    """Return a folded text with its times in shared characters, as Japanese, Korean and Turkish name them.
 
     >>> [shared_times(text) for text in ("先週の金曜日の夜、三日前", "来月の十日の午後3時半に", "三日月")]
     ['上周五晚上、3天前', '下月10日の 15:30 に', '三日月']
     """
-    if folded.isascii():
-        return folded
+    if glued.language_of(folded) or folded.isascii():
+        return glued.shared_times(folded)
     has_kana = _KANA.search(folded) is not None
     for pattern, write in _rules(has_kana):
         folded = pattern.sub(write, folded)
@@ -40,7 +41,12 @@ def shared_times(folded: str) -> str:
 
 
 def has_sign(folded: str, characters: str, kana: str) -> bool:
-    """Tell whether a text holds a form of a list: of `characters`, or of `kana` in a text that has any."""
+    """Tell whether a text holds a form of a list: of `characters`, or of `kana` in a text that has any.
+
+    In Korean and Turkish those tell it that `glued` knows by the name of `kana`.
+    """
+    if name := glued.language_of(folded):
+        return glued.speaks(name, kana, folded)
     listed = f"{_DATA}.{kana}" if _KANA.search(folded) else characters
     return any(sign in folded for sign in pairs(listed))
 

@@ -104,7 +104,7 @@ def _sums_up(folded: str) -> bool:
 def _looks_back(folded: str) -> bool:
     if _compiled(r"«*ahead»").search(folded) or has_sign(folded, f"{_DATA}.ahead_han", "ahead"):
         return False
-    if HAN.search(folded) and has_sign(folded, f"{_DATA}.past_han", "past"):
+    if has_sign(folded, f"{_DATA}.past_han", "past"):
         return True
     return _compiled(r"(?<!\w)«past»(?!\w)").search(folded) is not None or speaks_of_past(folded)
 

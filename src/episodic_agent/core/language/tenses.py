@@ -11,7 +11,6 @@ from typing import Final
 
 from episodic_agent.core.language.coming import (
     DATA,
-    HAN,
     ComingDays,
     any_of,
     around,
@@ -58,7 +57,7 @@ def speaks_of_past(clause: str) -> bool:
     """
     if _patterns()["ahead"].search(clause) or has_sign(clause, f"{DATA}.ahead_han", "ahead"):
         return False
-    if HAN.search(clause) and has_sign(clause, f"{DATA}.past_han", "past"):
+    if has_sign(clause, f"{DATA}.past_han", "past"):
         return True
     words = _WORD.findall(_patterns()["got"].sub(" ", clause))
     if "was" in words and not _german().isdisjoint(words):

@@ -1,9 +1,9 @@
 """Time in words: the date terms an observation is indexed under, and the time expressions of a query.
 
 Own regular expressions instead of a date library: a query is read in .1 to .2 ms, where `dateparser`'s
-search takes tens. English, Chinese and Japanese (`japanese.py`) are read fully; German, Spanish, French,
-Italian, Portuguese, Dutch and Russian by month, weekday and the commonest relative words. Everything is event
-time.
+search takes tens. English, Chinese, Japanese (`japanese.py`), Korean and Turkish (`glued.py`) are read fully;
+German, Spanish, French, Italian, Portuguese, Dutch and Russian by month, weekday and the commonest relative
+words. Everything is event time.
 """
 
 import re
@@ -19,8 +19,9 @@ from episodic_agent.core.language.dayparts import DayPart, about, any_day, read_
 from episodic_agent.lazily import module
 
 if TYPE_CHECKING:
-    from episodic_agent.core.language import japanese
+    from episodic_agent.core.language import glued, japanese
 else:
+    glued = module("episodic_agent.core.language.glued")
     japanese = module("episodic_agent.core.language.japanese")  # ASCII text needs none of it
 
 Unit: TypeAlias = str
@@ -278,9 +279,9 @@ def _take(
 
 
 def normal(query: str) -> str:
-    """Fold case and accents, keeping signs and spaces; Japanese times are put into shared characters."""
+    """Fold case and accents, keeping signs and spaces; times of some languages become shared characters."""
     if query.isascii():  # folds to lower case and nothing else
-        return query.lower()
+        return glued.shared_times(query.lower())
     return japanese.shared_times(re.sub(r"\w+", lambda match: fold(match.group()), query))
 
 

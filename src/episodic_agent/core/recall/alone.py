@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from episodic_agent.core.language import fold, script
 from episodic_agent.core.language.coming import words_pattern
 from episodic_agent.core.language.dayparts import without
+from episodic_agent.core.language.glued import folded_times
 from episodic_agent.core.language.japanese import has_sign, shared_times
 from episodic_agent.core.language.pastdays import asked_time, speaks_of_days_over, sums_up
 from episodic_agent.core.language.phrases import unspaced_pattern
@@ -44,7 +45,7 @@ def asks_nothing_else(rest: str, now: datetime, utc_offset: timedelta | None = N
     >>> asks_nothing_else("Where did I put the cup in the       ?", now)
     False
     """
-    pieces = list(_pieces(rest := shared_times(rest)))
+    pieces = list(_pieces(rest := shared_times(folded_times(rest))))
     return any(_holds_only(rest, pieces, known, now, utc_offset) for known in _fillers().values())
 
 
@@ -61,7 +62,7 @@ def asks_what_was_said(question: str, now: datetime, utc_offset: timedelta | Non
     >>> asks_what_was_said("What did I say about the rent yesterday?", now)
     False
     """
-    pieces = list(_pieces(question := shared_times(question)))
+    pieces = list(_pieces(question := shared_times(folded_times(question))))
     return any(
         any(piece.folded in speech for piece in pieces)
         and not _looks_ahead({piece.folded for piece in pieces}, language)
@@ -83,7 +84,7 @@ def asks_what_happened(question: str, now: datetime, utc_offset: timedelta | Non
     >>> asks_what_happened("What happened with the invoice since Friday?", now)
     False
     """
-    pieces = list(_pieces(question := shared_times(question)))
+    pieces = list(_pieces(question := shared_times(folded_times(question))))
     present = {piece.folded for piece in pieces}
     if _asks_how(question, present) and any(
         _holds_only(question, pieces, faring, now, utc_offset) for faring in _faring()
@@ -146,7 +147,7 @@ def asks_who_came(question: str, now: datetime, utc_offset: timedelta | None = N
     >>> asks_who_came("Who came yesterday?", now), asks_who_came("What happened?", now)
     (True, False)
     """
-    pieces = list(_pieces(question := shared_times(question)))
+    pieces = list(_pieces(question := shared_times(folded_times(question))))
     return any(
         any(piece.folded in coming for piece in pieces)
         and _holds_only(question, pieces, _fillers()[language] | coming, now, utc_offset)
@@ -213,7 +214,7 @@ def _pieces(question: str) -> Iterator[_Piece]:
     """Yield words, and characters where words stand together, without those that only join."""
     nobody = unspaced_pattern("recall/alone.everybody_han").sub(lambda one: " " * len(one.group()), question)
     for match in _WORD.finditer(nobody):
-        if script(match.group()) not in BIGRAM_SCRIPTS:
+        if script(match.group()) not in BIGRAM_SCRIPTS - {"hangul"}:  # Korean has spaces
             yield _Piece(match.start(), match.end(), fold(match.group()))
             continue
         for at, character in enumerate(match.group(), match.start()):
@@ -225,7 +226,10 @@ def _pieces(question: str) -> Iterator[_Piece]:
 def _fillers() -> Mapping[str, frozenset[str]]:
     """Return by language what a question for a place or a time is made of."""
     languages = texts("recall/alone.fillers")
-    return {one: stop_words()[one].union(listed_words(f"recall/alone.fillers.{one}")) for one in languages}
+    stop = stop_words()
+    return {
+        one: stop.get(one, frozenset()) | listed_words(f"recall/alone.fillers.{one}") for one in languages
+    }
 
 
 @cache

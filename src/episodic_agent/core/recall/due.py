@@ -15,6 +15,7 @@ from episodic_agent.core.language import tokens
 from episodic_agent.core.language.coming import (
     DATA,
     HAN,
+    UNSPACED,
     ComingDays,
     any_of,
     moving,
@@ -26,6 +27,7 @@ from episodic_agent.core.language.coming import (
     words_pattern,
 )
 from episodic_agent.core.language.dayparts import without
+from episodic_agent.core.language.glued import glued_counts, glued_days, glued_months, glued_weekdays
 from episodic_agent.core.language.japanese import has_sign, japanese_days, japanese_numbers
 from episodic_agent.core.language.phrases import unspaced_pattern
 from episodic_agent.core.language.recurring import recurring_days
@@ -149,7 +151,8 @@ def _asks_nothing_else(rest: str) -> bool:
 @cache
 def _fillers() -> Sequence[frozenset[str]]:
     languages = [one for one in texts(f"{DATA}.alone") if one != "han"]
-    return [stop_words()[one] | listed_words(f"{DATA}.alone.{one}") for one in languages]
+    stop = stop_words()
+    return [stop.get(one, frozenset()) | listed_words(f"{DATA}.alone.{one}") for one in languages]
 
 
 def due(message: str, at: datetime, utc_offset: timedelta | None, asked: DaysAsked) -> bool:
@@ -264,10 +267,12 @@ def near_terms(asked: DaysAsked) -> Mapping[str, float]:
     named = (*weekdays().items(), *short_weekdays().items())
     kanji = [japanese_numbers(day) for day in asked.days]
     written += [number[-2:] for _, number in kanji]
+    days = pairs(f"{DATA}.days")
     weights = {
-        **dict.fromkeys(_terms([*pairs(f"{DATA}.days"), *japanese_days(pairs(f"{DATA}.days"))]), CLOSE),
+        **dict.fromkeys(_terms([*days, *japanese_days(days), *glued_days(days)]), CLOSE),
         **dict.fromkeys(_terms([name for name, number in named if number in weekday_numbers]), WEEKDAY),
         **dict.fromkeys(_terms([*phrases(f"{DATA}.weekend"), *(weekday for weekday, _ in kanji)]), WEEKDAY),
+        **dict.fromkeys(_terms(form for one in weekday_numbers for form in glued_weekdays(one)), WEEKDAY),
         **dict.fromkeys((*_distances(), *written), APART),
     }
     for n in range(-MOST_DAYS, REACH.days + 1):
@@ -280,8 +285,10 @@ def near_terms(asked: DaysAsked) -> Mapping[str, float]:
 
 def dated_terms(asked: DaysAsked) -> Mapping[str, float]:
     """Return the terms by which texts of any time may name a date: with `DATED` or more day and month."""
-    months = [lines("entities/times.months")[month - 1] for month in {day.month for day in asked.days}]
-    written = [*_terms(" ".join(months).split()), *(str(day.month) for day in asked.days)]
+    numbers = {day.month for day in asked.days}
+    months = [form for month in numbers for form in lines("entities/times.months")[month - 1].split()]
+    months += [form for month in numbers for form in glued_months(month)]
+    written = [*_terms(months), *map(str, numbers)]
     years = range(asked.days[0].year - MOST_YEARS, asked.days[0].year + 1)
     spoken_on = [f"{year}-{day.month:02}-{day.day:02}" for year in years for day in asked.days]
     return {
@@ -294,7 +301,8 @@ def dated_terms(asked: DaysAsked) -> Mapping[str, float]:
 @cache
 def _distances() -> frozenset[str]:
     """Return the terms of days that are named by how far they are, by a number in words or as a feast."""
-    return frozenset(_terms([*pairs(f"{DATA}.units"), *pairs(f"{DATA}.numbers"), *pairs(f"{DATA}.feasts")]))
+    listed = [form for name in ("units", "numbers", "feasts") for form in pairs(f"{DATA}.{name}")]
+    return frozenset(_terms([*listed, *glued_counts()]))
 
 
 @cache
@@ -342,6 +350,6 @@ def _reasons() -> re.Pattern[str]:
 
 
 def _tells(term: str) -> bool:
-    if HAN.search(term):
+    if UNSPACED.search(term):
         return len(term) > 1
     return len(term) >= _MATTER and not any(sign.isdecimal() for sign in term)

@@ -30,6 +30,7 @@ from episodic_agent.core.context.telling import (
 )
 from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.episodes.repeats import title_beside, unsaid
+from episodic_agent.core.facts.diets import is_about_eating, tells_of_diet
 from episodic_agent.core.facts.quoting import is_quotation
 from episodic_agent.core.facts.speakers import as_prompted
 from episodic_agent.core.facts.stating import WISH, wish
@@ -147,7 +148,7 @@ def prompt(
     session = _session(tx, deps, current, visibility, [item.text for item in here], frame)
     if policy == RIVALS:
         bounded = _is_bounded(current, earlier)
-        facts = _of_its_time(_bearing(facts, earlier), current, alone=bounded)
+        facts = _of_its_time(_bearing(facts, earlier, current), current, alone=bounded)
         around = Surroundings(current, visibility, frozenset(apart), shown, deps.language)
         earlier, stored = with_late_answers(tx, around, earlier, stored)
         earlier, stored = beside_what_holds(tx, around, earlier, stored, max_tokens=max_tokens)
@@ -246,17 +247,20 @@ def source_of(item: ContextItem, prompt: Prompt) -> tuple[str, ...]:
     return tuple(name for seq in seqs if (name := prompt.names.get((item.thread_id, seq))))
 
 
-def _bearing(facts: Sequence[QuotedText], earlier: Sequence[QuotedText]) -> list[QuotedText]:
+def _bearing(facts: Sequence[QuotedText], earlier: Sequence[QuotedText], now: Situation) -> list[QuotedText]:
     """Let a quoted fact compete by what its source is worth for this message; wishes and pinned ones stand.
 
     A quotation stands for who this is only as far as a judge of sentences can tell, which is not far enough
-    to tell it to every message. How to answer is told with each, whatever that is about.
+    to tell it to every message. How to answer is told with each, whatever that is about; a diet with what is
+    about eating.
     """
+    eating = is_about_eating(now.text)
     worths = {(item.thread_id, item.first_seq): item.worth for item in earlier}
     result = []
     for fact in facts:
         worth = worths.get((fact.thread_id, fact.first_seq))
-        if fact.quotation and not fact.wish and fact.worth <= _FIRST:
+        stands = fact.wish or fact.worth > _FIRST or (eating and tells_of_diet(fact.text))
+        if fact.quotation and not stands:
             result.append(replace(fact, worth=_UNKNOWN if worth is None else worth + _LASTS))
         else:
             result.append(fact)
@@ -495,16 +499,17 @@ def _known(
     """Return standing wishes and who this is, then facts that bear on the message, and their proofs."""
     kept_facts = tx.knowledge.facts(current=True, limit=_LOOKED_AT)
     wishes = _wishes(tx, deps, kept_facts)
-    standing = _standing(tx, [kept.fact for kept in kept_facts], now)
+    lasts = wishes | (_diets(kept_facts, now) if policy == RIVALS else frozenset())
+    standing = _standing(tx, [kept.fact for kept in kept_facts], now, lasts)
     if not standing and not tx.count("facts", limit=1):
         return [], []
     pairs = _best(tx, deps, now)
     if policy == RIVALS:
         standing, pairs = _meant_here(tx, standing, pairs, now)
     scores = {fact.id: score for fact, score in pairs}
-    standing.sort(key=lambda item: _weightiest_first(item, wishes, scores))
+    standing.sort(key=lambda item: _weightiest_first(item, lasts, scores))
     standing = list(islice(not_over(tx, standing, now.at), MOST_WISHES))
-    lasting = sum(item.pinned or item.id in wishes for item in standing)
+    lasting = sum(item.pinned or item.id in lasts for item in standing)
     standing = standing[: max(lasting, MOST_STANDING)]
     bearing = not_over(tx, (fact for fact, score in pairs if score >= _BEARS), now.at)
     ranked: dict[UUID, Fact] = {item.id: item for item in chain(standing, islice(bearing, MOST_FACTS))}
@@ -522,7 +527,7 @@ def _known(
         # what was said at a time stands under its day, in its own words; wishes count whatever is asked
         when = now.when if now.when is not None and now.when.alone and not fact.pinned else None
         dropped = is_quotation(fact) or not (standing_line or (when is not None and when.holds(proof.at)))
-        if when is not None and fact.id not in wishes and dropped:
+        if when is not None and fact.id not in lasts and dropped:
             continue
         worth = _FIRST - 0.1 * place if standing_line else _HERE + scores.get(fact.id, 0.0)
         worth += _PINNED if fact.pinned and policy == RIVALS else 0.0
@@ -552,10 +557,19 @@ def _best(tx: Transaction, deps: Deps, now: Situation) -> list[tuple[Fact, float
     return [(here[fact.id], score) for fact, score in pairs if fact.id in here][:_BEST]
 
 
-def _standing(tx: Transaction, facts: Sequence[Fact], now: Situation) -> list[Fact]:
+def _diets(kept_facts: Sequence[StoredFact], now: Situation) -> frozenset[UUID]:
+    """Return the newest facts that tell of allergies and diets, where a message is about eating."""
+    if not is_about_eating(now.text):
+        return frozenset()
+    named = [kept for kept in kept_facts if tells_of_diet(kept.fact.value or kept.fact.fact)]
+    named.sort(key=lambda kept: (kept.fact.stated_at, kept.id), reverse=True)
+    return frozenset(kept.id for kept in named[:MOST_STANDING])
+
+
+def _standing(tx: Transaction, facts: Sequence[Fact], now: Situation, lasts: AbstractSet[UUID]) -> list[Fact]:
     """Return the facts that hold here and may stand before every message, whatever that is about."""
     holding = [fact for fact in facts if fact.holds and fact.held_at(now.at)]
-    some = [fact for fact in holding if fact.category in STANDING or fact.pinned]
+    some = [fact for fact in holding if fact.category in STANDING or fact.pinned or fact.id in lasts]
     here = now.others.proved(tx, some)
     return list(after_what_holds(tx, list(here.values()), now.at).values())
 

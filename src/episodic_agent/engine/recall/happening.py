@@ -13,11 +13,12 @@ import numpy as np
 
 from episodic_agent.core.echo import own_words
 from episodic_agent.core.language import tokens
+from episodic_agent.core.language.glued import glued_days, glued_weekdays
 from episodic_agent.core.language.pastdays import asked_time, speaks_of_days_over
 from episodic_agent.core.language.timewords import date_words
 from episodic_agent.core.recall.bm25 import K1
 from episodic_agent.core.recall.query import Query
-from episodic_agent.data import pairs
+from episodic_agent.data import pairs, phrases
 from episodic_agent.engine.recall.filtering import SearchBounds
 from episodic_agent.engine.recall.gathering import within
 from episodic_agent.engine.recall.times import span
@@ -68,7 +69,8 @@ def _telling_of(tx: Transaction, refs: Refs, since: datetime, until: datetime) -
     """Return of some messages those that name a day of a time, and none beside it."""
     days = {since + n * _DAY for n in range(min((until - since).days + 1, LATER.days))}
     weekdays = {word for day in days for word in date_words(day) if word.isalpha()}
-    weights = dict.fromkeys([*_days_over(), *weekdays], 1.0)
+    glued = {term for day in days for form in glued_weekdays(day.weekday()) for term in tokens(form)}
+    weights = dict.fromkeys([*_days_over(), *weekdays, *glued], 1.0)
     scores = tx.index.text_scores(OBSERVATIONS, weights, refs, k1=K1, b=0.0, average_length=1.0)[1]
     stored = tx.observations.get(refs[scores > 0][-MOST_LATER:].tolist())
     telling = []
@@ -87,4 +89,5 @@ def _telling_of(tx: Transaction, refs: Refs, since: datetime, until: datetime) -
 def _days_over() -> frozenset[str]:
     """Return the terms of days that are over: "yesterday", "vorgestern"."""
     days = [form for form, value in pairs("entities/times.days").items() if value.startswith("-")]
+    days += glued_days(phrases("language/pastdays.days_han"))
     return frozenset(term for form in days for term in tokens(form))
