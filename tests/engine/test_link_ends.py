@@ -203,3 +203,28 @@ def test_a_chosen_thread_is_judged_when_it_falls_silent_and_when_it_is_closed(
     mine(memory).threads.close("gozo")
     assert (other.origin, threads["ferry"].origin) in links(memory)
     assert sound(memory)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            ("Harriet Okonkwo wants to see the flat in Pollard Street", "She comes with her brother"),
+            ("Harriet liked it", "Only the rent is too high for her"),
+        ),
+        (
+            ("Nilüfer Müzik Okulu'na başvurdum bugün", "piyano için"),
+            ("Nilüfer Müzik Okulu'ndan aradılar", "Sınava çağırıyorlar"),
+        ),
+    ],
+    ids=["in part", "inflected"],
+)
+def test_a_name_is_the_same_where_it_is_in_part_or_inflected(
+    opened: Opened, clock: Clock, before: Sequence[str], after: Sequence[str]
+) -> None:
+    memory = opened()
+    five_matters(memory)
+    first = tell(memory, 10 * HOUR, *before)
+    back = tell(memory, 30 * HOUR, *after)
+    silence(memory, clock, 32 * HOUR)
+    assert links(memory) == [(back.origin, first.origin)]

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from episodic_agent.core.calibration import Calibration
+from episodic_agent.core.language import tokens
 from episodic_agent.core.links.evidence import LinkEvidence, fits_sets, judge
 from episodic_agent.core.links.features import Features, ThreadFeatures, thread_of
 from episodic_agent.core.links.policies import (
@@ -38,7 +39,7 @@ _CERTAIN: Final = 0.01  # a judge of one message is never surer
 _RARE: Final = math.log1p(RARITY / 1.5)
 RIVALS: Final = 5  # the best of the others, whose mean a candidate is compared with
 SMALLEST_BEST: Final = 0.05  # below it the best is no measure for the others
-TIME: Final = "time"  # every thread names times
+TIME, NUMBER = "time", "number"  # every thread names times; a number is one word
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 
@@ -201,7 +202,14 @@ def _of_message(talk: Talk, candidates: Sequence[Talk], calibration: Calibration
 
 
 def _terms(turn: Features) -> frozenset[str]:
-    return turn.words | {value for kind, value in turn.mentions if kind != TIME}
+    """Return content words and what is named, each name whole and by its words.
+
+    A name is said in part and inflected: who was named in full is the first name afterwards, and a language
+    that appends its cases writes the same school in three ways.
+    """
+    named = [(kind, value) for kind, value in turn.mentions if kind != TIME]
+    parts = (tokens(value, turn.language or None) for kind, value in named if kind != NUMBER)
+    return turn.words.union((value for _, value in named), *parts)
 
 
 def _of_words(talk: Talk, candidates: Sequence[Talk]) -> dict[str, Floats]:
