@@ -22,6 +22,7 @@ else:
     due_days = module("episodic_agent.core.recall.due")
 
 NOTHING: Final = "nothing relevant"  # how an abstention is told, and its note begins
+NO_PROJECT: Final = "nothing is known of the project"  # how the note of an unknown one begins
 NO_EPISODE: Final = f"no message answers: {NOTHING}"  # where facts do
 LONGEST_QUOTE: Final = 160  # characters of a message that proves a hit
 

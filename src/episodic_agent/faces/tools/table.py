@@ -15,7 +15,7 @@ from episodic_agent.core.echo import marked
 from episodic_agent.core.ingest import read_time
 from episodic_agent.engine.chains.sequences import replay, story_of
 from episodic_agent.engine.lived import as_lived
-from episodic_agent.engine.results import EpisodeCard, Recall
+from episodic_agent.engine.results import NO_PROJECT, EpisodeCard, Recall
 from episodic_agent.engine.threads.sessions import Session
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import InvalidInput, NotFound
@@ -108,6 +108,7 @@ def _search(memory: UserMemory, value: Arguments) -> ToolResult:
     items = [*map(commitment_item, recall.commitments), *map(fact_item, recall.facts)]
     items += [hit_item(hit, recall.query) for hit in recall.hits]
     head = f"{len(items)} found:" if items else "nothing relevant is remembered"
+    head = "\n".join([*_of_no_project(recall.notes), head])
     return ToolResult(head, "found", items, {"confidence": recall.confidence})
 
 
@@ -167,8 +168,15 @@ def _context(memory: UserMemory, value: Arguments) -> ToolResult:
     text_ = "\n".join(context.text.split("\n")[:below]).strip() or "\n".join(
         ("nothing that came before bears on this", *map(for_agents, context.notes))
     )
+    if context.items:
+        text_ = "\n".join([*_of_no_project(context.notes), text_])
     data = {"tokens": context.tokens, "lines": [line.data for line in lines]}
     return ToolResult(text_, "", (), data)
+
+
+def _of_no_project(notes: Sequence[str]) -> list[str]:
+    """Return the notes that say of a named project that nothing is known of it."""
+    return [for_agents(note) for note in notes if note.startswith(NO_PROJECT)]
 
 
 def _replay(memory: UserMemory, value: Arguments) -> ToolResult:
