@@ -233,6 +233,7 @@ def _start_session(memory: UserMemory, value: Arguments) -> ToolResult:
         agent_id=value.get("agent"),
         participants=value["participants"],
         tools=value["tools"],
+        timestamp=value.get("timestamp"),
     )
     data = session_data(started)
     speak = f"add_memory with thread={data['thread']!r} until end_session"
@@ -260,6 +261,7 @@ def _end_session(memory: UserMemory, value: Arguments) -> ToolResult:
         value["decisions"],
         participants=value["participants"],
         tools=value["tools"],
+        timestamp=value.get("timestamp"),
     )
     how = f", {ended.outcome}" if ended.outcome else ""
     head = f"session {ended.id} is {ended.state}{how}"
@@ -464,6 +466,7 @@ TOOLS: Final = (
             agent=text("Which agent holds it; only its own sessions are gone on from.", minLength=1),
             participants=texts("Who takes part."),
             tools=texts("What is used."),
+            timestamp=text("When it began; now unless given."),
         ),
         SESSION,
         _start_session,
@@ -482,6 +485,7 @@ TOOLS: Final = (
             decisions=texts("What was decided in it."),
             participants=texts("Who else took part."),
             tools=texts("What else was used."),
+            timestamp=text("When it ended; now unless given."),
         ),
         SESSION,
         _end_session,
