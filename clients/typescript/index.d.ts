@@ -837,7 +837,7 @@ export interface SequencedPage {
   /** Give it as `cursor` for the next page; null on the last. */ next: string | null;
 }
 
-/** A session as its caller knows it. `id` is its episode's, `thread` the name of the thread to speak in. `state` is open, closed or abandoned (nothing was said in it: it left no episode). `ended_at` is record time, None where nobody called for the end. `outcome` is what the caller said of it, None where nothing. */
+/** A session as its caller knows it. `id` is its episode's, `thread` the name of the thread to speak in. `state` is open, closed or abandoned (nothing was said in it: it left no episode). `ended_at` is None where nobody called for the end. `outcome` is what the caller said of it, None where nothing. */
 export interface Session {
   id: string;
   thread: string;
@@ -1276,7 +1276,7 @@ export interface UserMemorySessions {
   /** Return a session as it stands; raises as `end` */
   get(asked: { episode: string; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<Session>;
   /** End a session: its last event is cut, it gets its words and its place in a chain */
-  end(asked: { episode: string; outcome?: string | null; key_decisions?: string[]; participants?: string[]; tools?: string[] }): Promise<Session>;
+  end(asked: { episode: string; outcome?: string | null; key_decisions?: string[]; participants?: string[]; tools?: string[]; timestamp?: string | null }): Promise<Session>;
 }
 
 export interface UserMemorySkills {

@@ -301,3 +301,51 @@ def test_commands_keep_projects_apart(jo: UserMemory, run: Run) -> None:
     ):
         shown = run(*command, "--project", LANTERN).out
         assert ("we use uv" in shown, "pnpm to run" in shown) == (False, True), command
+
+
+INSIDE = f"{LANTERN}/src/lib"
+
+
+def test_a_folder_inside_a_project_means_the_nearest_project_above_it(jo: UserMemory) -> None:
+    def listed() -> list[str]:
+        rows = [
+            *jo.episodes.list(project=INSIDE),
+            *jo.episodes.recent(project=INSIDE),
+            *jo.chains.sequence(project=INSIDE),
+        ]
+        return sorted({one for row in rows for one in jo.threads.get(str(row.thread_id)).thread.channels})
+
+    assert listed() == [LANTERN, "issues"]
+    text = context(jo, project=INSIDE)
+    assert (NO_PIP in text, PNPM in text, "stage2.example" in text) == (False, True, True)
+    facts = [card.fact.fact for card in jo.facts.list(project=INSIDE)]
+    assert (any(PNPM in fact for fact in facts), any(NO_PIP in fact for fact in facts)) == (True, False)
+    recall = jo.search("do we run the tests with uv or pnpm?", project=INSIDE)
+    texts = [one.observation.text for one in recall.observations]
+    assert (PNPM in texts, NO_PIP in texts, recall.notes) == (True, False, [])
+    jo.add("in src/lib the tests run with deno", channel=INSIDE, timestamp=LATER - timedelta(hours=2))
+    text = context(jo, project=f"{INSIDE}/deep")
+    assert (PNPM in text, "deno" in text) == (False, True)
+
+
+@pytest.mark.parametrize("folder", [f"{LANTERN}-old", "/home/jo"])
+def test_a_folder_beside_or_above_a_project_means_none_and_that_is_noted(
+    folder: str, jo: UserMemory, run: Run
+) -> None:
+    shown = jo.context(RUN, at=LATER, project=folder)
+    assert (NO_PIP in shown.text, PNPM in shown.text, "stage2.example" in shown.text) == (False, False, True)
+    note = f"nothing is known of the project {folder!r}, nor of a folder above it"
+    assert [one for one in shown.notes if one.startswith(note)] == [*shown.notes]
+    assert jo.search(RUN, project=folder).notes[0].startswith(note)
+    tools = memory_tools(jo)
+    for name, arguments in (("search_memory", {"query": RUN}), ("get_context", {"message": RUN})):
+        assert tools.call(name, {**arguments, "project": folder}).count(note) == 1
+        assert note not in tools.call(name, {**arguments, "project": INSIDE})
+    assert note in run("context", RUN, "--project", folder).err
+    assert PNPM in run("context", RUN, "--project", INSIDE).out
+
+
+def test_a_project_outside_of_what_may_be_told_is_as_one_that_nobody_knows(jo: UserMemory) -> None:
+    held = jo.only(["issues", HARBOR])
+    assert any("nothing is known of the project" in note for note in held.context(RUN, project=INSIDE).notes)
+    assert not held.context(RUN, project=f"{HARBOR}/src", at=LATER).notes

@@ -2,16 +2,20 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
 from builders.chats import Clock, mine
+from builders.commands import Run
 from builders.sessions import AGAIN, BREAD, LEAK, NINE, ON_AGAIN, ON_BREAD, ON_LEAK, at, is_sound, say
 
 from episodic_agent import Memory
 from episodic_agent.engine.threads.sessions import Session
+from episodic_agent.errors import InvalidInput
+from episodic_agent.tools import memory_tools
 
 OpenMemory = Callable[..., Memory]
 IN_TWOS = "seed-001?max_messages=2&min_messages=1"  # so many messages are an event
@@ -301,3 +305,39 @@ def test_an_import_of_an_export_says_what_came_beside_messages(memory: Memory, t
     with Memory.open(tmp_path / "other.db", embedder="none", policy="seed-001") as other:
         for report in (mine(other).import_file(path, dry_run=True), mine(other).import_file(path)):
             assert any(note.startswith("memory.jsonl holds 1 session") for note in report.notes)
+
+
+# --- when it ended --------------------------------------------------------------------------------------
+
+
+def test_a_session_of_the_past_ends_when_it_did_and_only_from_the_call_on(
+    memory: Memory, clock: Clock
+) -> None:
+    ana = mine(memory)
+    started = ana.sessions.start(ON_LEAK, timestamp=at(-50))
+    say(memory, started, -50, LEAK)
+    with pytest.raises(InvalidInput, match="it cannot end at"):
+        ana.sessions.end(started.id, timestamp=at(-51))
+    clock.now = NINE + timedelta(hours=8)
+    ended = ana.sessions.end(started.id, "success", timestamp=at(-49))
+    assert ended.ended_at == datetime.fromisoformat(at(-49))
+    assert ana.sessions.end(started.id, timestamp=at(-48)) == ended  # it has ended
+    (then,) = ana.as_of(NINE + timedelta(hours=1)).sessions.list()
+    assert (then.state, then.ended_at, then.outcome) == ("open", None, None)
+    clock.now = NINE + timedelta(hours=10)
+    (now,) = ana.as_of(NINE + timedelta(hours=9)).sessions.list()
+    assert (now.state, now.ended_at) == ("closed", ended.ended_at)
+    assert is_sound(memory)
+
+
+def test_tools_and_commands_take_when_a_session_began_and_ended(memory: Memory, run: Run) -> None:
+    tools = memory_tools(mine(memory))
+    started = tools.answer("start_session", {"topic": ON_LEAK, "timestamp": at(-50)}).data
+    say(memory, mine(memory).sessions.get(started["session_id"]), -50, LEAK)
+    tools.call("end_session", {"session_id": started["session_id"], "timestamp": at(-49)})
+    session = mine(memory).sessions.get(started["session_id"])
+    assert session.started_at == datetime.fromisoformat(at(-50))
+    assert session.ended_at == datetime.fromisoformat(at(-49))
+    named = run("session", "start", ON_BREAD, "--at", at(-40), "--json").json["id"]
+    ended = run("session", "end", named, "--at", at(-39), "--json").json["ended_at"]
+    assert datetime.fromisoformat(ended) == datetime.fromisoformat(at(-39))

@@ -79,3 +79,20 @@ def test_a_budget_that_holds_no_answer_is_refused(run: Run, monkeypatch: pytest.
     refused = run("mcp")
     assert refused.code == 2
     assert "EPISODIC_TOOL_BUDGET" in refused.err
+
+
+def test_a_session_that_goes_on_from_a_relevant_one_is_listed_as_linked(run: Run) -> None:
+    parent: tuple[str, ...] = ()
+    for day, topic, text in (
+        ("2026-03-02", "The voucher test is flaky", "The voucher test is flaky, the mock is stale."),
+        ("2026-03-03", "From Jest to Vitest", "All specs run under Vitest."),
+    ):
+        started = run("session", "start", topic, *parent, "--at", day, "--json").json
+        run("add", text, "--thread", started["thread"], "--timestamp", f"{day}T09:00:00Z")
+        run("session", "end", started["id"])
+        parent = ("--parent", started["id"])
+    run("flush")
+    first, second = run("sequence", "flaky voucher test", "--min-relevance", "0.6").out.splitlines()
+    assert ("flaky" in first, "linked" in first) == (True, False)
+    assert ("Vitest" in second, " linked " in second) == (True, True)
+    assert "linked sessions that go on" in " ".join(run("sequence", "--help").out.split())

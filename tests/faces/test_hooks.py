@@ -349,6 +349,54 @@ def test_an_answer_that_the_event_does_not_hold_is_read_from_the_transcript(
     assert "aside" not in "".join(run("export", "--user", "ana").out)
 
 
+@pytest.mark.parametrize("tests", [40, 400])
+def test_of_a_long_output_its_end_stays_and_what_failed_in_its_middle(
+    tests: int, run: Run, hook: Hook, tmp_path: Path
+) -> None:
+    lines = [f"ok {n} [chromium] > tests/page{n}.spec.ts > renders page {n} (1.2s)" for n in range(tests)]
+    failed = f"x {tests // 2} [chromium] > tests/checkout.spec.ts > applies a voucher (5.1s)"
+    lines[tests // 2] = f"{failed}\n    Received string: EUR 50.00"
+    lines.append("60 passed (48.1s)")
+    used = recorded("claude-code", tmp_path)[2] | {
+        "tool_response": {
+            "stdout": "\n".join(lines),
+            "stderr": "a warning",
+            "interrupted": True,
+            "isImage": False,
+        }
+    }
+    assert hook(used).code == 0
+    (kept,) = (
+        one["text"]
+        for one in map(json.loads, run("export", "--user", "ana").out.splitlines())
+        if "chromium" in one.get("text", "")
+    )
+    assert f": {lines[0]}\n{lines[1]}\n" in kept  # lines of its own, no JSON
+    assert kept.endswith("\n60 passed (48.1s)\na warning\ninterrupted: true")
+    assert (
+        f"characters were left out around these lines …]\n{failed}\n    Received string: EUR 50.00\n" in kept
+    )
+    assert 1_500 < len(kept) < 2_300
+    assert len([line for line in kept.splitlines() if line.startswith("ok")]) > 8
+
+
+def test_what_is_written_to_a_file_keeps_its_beginning_and_its_end(
+    run: Run, hook: Hook, tmp_path: Path
+) -> None:
+    text = "# The cellar\n" + "\n".join(f"line {n}" for n in range(2_000)) + "\nthe last line of it"
+    used = recorded("claude-code", tmp_path)[2]
+    hook(used | {"tool_name": "Write", "tool_input": {"content": text}, "tool_response": {"type": "create"}})
+    (value,) = (
+        one["extras"]["arguments"]["content"]
+        for one in map(json.loads, run("export", "--user", "ana").out.splitlines())
+        if "extras" in one
+    )
+    assert value.startswith("# The cellar\nline 0\n")
+    assert value.endswith("\nline 1999\nthe last line of it")
+    assert "characters were left out here …]" in value
+    assert len(value) < 2_100
+
+
 def test_long_answers_of_tools_are_cut_and_another_answer_changes_nothing(
     run: Run, hook: Hook, tmp_path: Path
 ) -> None:

@@ -601,3 +601,12 @@ def test_a_name_too_long_for_a_user_is_refused_and_no_other_is_told(refusing: Te
         assert (answer.status_code, "at most 255" in answer.json()["detail"]) == (400, True)
     unknown = refusing.get("/v1/users/zoe/stats").json()["detail"]
     assert "ana" not in unknown
+
+
+def test_a_session_of_the_past_ends_when_it_did(client: TestClient) -> None:
+    times = [(NOW - timedelta(hours=hours)).isoformat() for hours in (30, 29)]
+    begun = {"topic": "the dripping tap", "timestamp": times[0]}
+    session = client.post(f"{ANA}/sessions", json=begun).json()["id"]
+    add(client, message("The tap drips", days=1.24), thread="tap")
+    ended = client.post(f"{ANA}/sessions/{session}/end", json={"timestamp": times[1]}).json()
+    assert datetime.fromisoformat(ended["ended_at"]) == NOW - timedelta(hours=29)

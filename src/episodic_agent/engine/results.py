@@ -23,6 +23,7 @@ else:
 
 NOTHING: Final = "nothing relevant"  # how an abstention is told, and its note begins
 NOTHING_ELSE: Final = "nothing else relevant"  # where facts or commitments answer
+NO_PROJECT: Final = "nothing is known of the project"  # how the note of an unknown one begins
 LONGEST_QUOTE: Final = 160  # characters of a message that proves a hit
 
 

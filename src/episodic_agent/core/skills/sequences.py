@@ -12,6 +12,7 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.boundary.steps.events import kind_of
+from episodic_agent.core.failing import FAILED
 from episodic_agent.schemas import Json, Kind, Observation
 from episodic_agent.schemas.skills import TurnRef
 
@@ -73,9 +74,7 @@ BASELINE = Bounds()
 _MOVING: Final = 2  # words: "turn left" is how an agent moves
 _SOME: Final = 3  # times that an agent moves in an episode where it does
 _COMMON: Final = 8  # an action of more than every eighth step is how it moves, not what it does
-_FAILED: Final = frozenset(
-    ("fail", "failed", "failure", "fails", "error", "unsuccessful", "aborted", "false")
-)
+_FAILED: Final = FAILED | {"false"}
 
 
 def actions_of(observations: Sequence[Observation], turns: Mapping[int, TurnRef]) -> list[Action]:

@@ -80,6 +80,26 @@ def project_called(folder: str | None) -> frozenset[str]:
     return projects
 
 
+def projects_above(folders: Iterable[str], known: Iterable[str]) -> dict[str, str | None]:
+    """Return for each folder the nearest project among known channels that it is or lies in, else None.
+
+    >>> known = ["sms", "/home/ana/shop", "/home/ana/shop/api"]
+    >>> [*projects_above(["/home/ana/shop/api/src", "/home/ana/shops", "/home/ana"], known).values()]
+    ['/home/ana/shop/api', None, None]
+    """
+    projects = projects_of(known)
+
+    def nearest(folder: str) -> str | None:
+        while folder not in projects:
+            above = os.path.dirname(folder)
+            if above == folder:
+                return None
+            folder = above
+        return folder
+
+    return {folder: nearest(folder) for folder in folders}
+
+
 def are_apart(projects: frozenset[str], others: frozenset[str]) -> bool:
     """Tell whether what declares these projects is of others than what declares those: no story is both's."""
     return bool(projects and others) and projects.isdisjoint(others)

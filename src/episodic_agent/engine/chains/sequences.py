@@ -40,7 +40,7 @@ from episodic_agent.engine.chains.stories import (
 )
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.filters import Filter, Walls, metadata_filter, walls_of
-from episodic_agent.engine.recall.elsewhere import NO_OTHERS, Elsewhere
+from episodic_agent.engine.recall.elsewhere import NO_OTHERS, Elsewhere, projects_meant
 from episodic_agent.engine.recall.filtering import passing
 from episodic_agent.engine.recall.gathering import Gatherer
 from episodic_agent.engine.recall.walls import walled_off, within
@@ -126,13 +126,14 @@ def sequence_of(
     scope, walls = at.known(), walls_of(at.walls, filter.only)
     named = [(name,) for name in (filter.thread, filter.channel) if name is not None]
     walls = (*walls, *named)
-    inside = None
-    if walls:
+    inside, own = None, project_called(filter.project)
+    if walls or own:
         with deps.store.begin(scope, write=False) as tx:
             inside = within(tx, walls, filter.only)
             for names in named:
                 within(tx, (*at.walls, names), names)
-    others = Elsewhere(project_called(filter.project), only=inside)
+            own = projects_meant(tx, own, inside).own
+    others = Elsewhere(own, only=inside)
     sequence = Sequences(deps).run(
         scope, _Wish(topic.strip(), limit, order, policy, conditions, min_relevance, others, walls)
     )

@@ -148,12 +148,12 @@ class ChainRoom(RoomOf):
         anything else (from a long entry of several matters only those that bear on the topic); `left_out`
         says how many there are more than the limit.
 
-        Only what is over `min_relevance` (a calibrated probability, strict) counts. `order` is `relevant` or
-        `recent`; an empty topic takes the newest whatever they are about. A filter's `since <= start < until`
-        and `where` narrow it, its `project` leaves out what is of other folders, its `only` what was not said
-        in these threads and channels, as `thread` and `channel` do of one. Policy `seed-004` is the seed's
-        own. What is suppressed or archived is left out. Raises InvalidInput for what cannot be read, NotFound
-        for a thread or channel that is none.
+        Of the others only what is over `min_relevance` (a calibrated probability, strict) counts. `order` is
+        `relevant` or `recent`; an empty topic takes the newest whatever they are about. A filter's `since <=
+        start < until` and `where` narrow it, its `project` leaves out what is of other folders, its `only`
+        what was not said in these threads and channels, as `thread` and `channel` do of one. Policy
+        `seed-004` is the seed's own. What is suppressed or archived is left out. Raises InvalidInput for what
+        cannot be read, NotFound for a thread or channel that is none.
         """
         takes = ("thread", "channel", "since", "until", "where", "project", "only")
         filter_ = narrowed(filter, narrow, takes=takes)

@@ -27,7 +27,7 @@ from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.episodes.listing import named_thread
 from episodic_agent.engine.filters import Walls, Where, walls_of
 from episodic_agent.engine.links.linked import Near, NearThread, chosen, links_of, on_both_sides
-from episodic_agent.engine.recall.elsewhere import NO_OTHERS, Elsewhere
+from episodic_agent.engine.recall.elsewhere import NO_OTHERS, Elsewhere, projects_meant
 from episodic_agent.engine.recall.walls import NamedThreads, reading, threads_called
 from episodic_agent.engine.threads.recounting import (
     Asking,
@@ -190,6 +190,7 @@ class Contexts:
         """Assemble a context in one transaction, by what is known of `pieces` of long texts."""
         with self._deps.store.begin(scope, write=False) as unwalled:
             named = threads_called(unwalled, request.only) if request.only else None
+            request, unknown = _in_project(unwalled, request, named)
             current = self._current(unwalled, request, named)
             tx = unwalled if named is None else _inside(unwalled, request, current, named)
             deps = self._deps
@@ -210,7 +211,7 @@ class Contexts:
             else:
                 context = self._default_form(tx, request, current, asking, visibility, pieces)
         missing = () if named is None else named.but(request.thread).notes
-        return replace(context, notes=(*current.notes, *missing, *context.notes))
+        return replace(context, notes=(*unknown, *current.notes, *missing, *context.notes))
 
     def _ask(self, scope: Scope, request: ContextRequest, vector: Vector | None) -> None:
         """Ask a language model before the first prompt of a thread what it goes on with."""
@@ -219,6 +220,7 @@ class Contexts:
             return
         with deps.store.begin(scope, write=False) as tx:
             named = threads_called(tx, request.only) if request.only else None
+            request, _ = _in_project(tx, request, named)
             current = self._current(tx, request, named)
         if current.thread is None and (not current.explicit or reminds(message.text)):
             self._ask_ahead(scope, message.text, message.actor, vector, current.at, message.channel)
@@ -462,6 +464,16 @@ def _last(tx: Transaction, thread: Thread, end: int | None = None) -> Observatio
     end = tx.threads.frame(thread.id).next_seq if end is None else end
     observations = tx.observations.read(thread.id, end - 1, end - 1) if end else ()
     return observations[-1] if observations else None
+
+
+def _in_project(
+    tx: Transaction, request: ContextRequest, named: NamedThreads | None
+) -> tuple[ContextRequest, tuple[str, ...]]:
+    """Return a request with the project that its folder means, and a note where that is unknown."""
+    if request.projects == projects_of([request.message.channel or ""]):
+        return request, ()  # by a channel a project may begin
+    own, notes = projects_meant(tx, request.projects, None if named is None else named.ids)
+    return replace(request, projects=own), notes
 
 
 def _inside(tx: Transaction, request: ContextRequest, current: _Current, named: NamedThreads) -> Transaction:

@@ -20,7 +20,7 @@ from episodic_agent.engine.filters import (
 )
 from episodic_agent.engine.jobs.kinds import REVIEW
 from episodic_agent.engine.later import Later
-from episodic_agent.engine.recall.elsewhere import Elsewhere
+from episodic_agent.engine.recall.elsewhere import Elsewhere, projects_meant
 from episodic_agent.engine.recall.walls import check_episode, check_place, thread_within, walled_off, within
 from episodic_agent.engine.recently_shown import shown_by
 from episodic_agent.engine.results import EpisodeCard, FullEpisode, Hit
@@ -296,7 +296,8 @@ def _elsewhere(
 ) -> Elsewhere:
     """Return what lies elsewhere than in some projects and within walls."""
     # who names a thread means that one, of whatever project
-    return Elsewhere(own, () if thread_id is None else (thread_id,), within(tx, walls, names))
+    only = within(tx, walls, names)
+    return Elsewhere(projects_meant(tx, own, only).own, () if thread_id is None else (thread_id,), only)
 
 
 def _if_inside(content: FullEpisode | None, inside: frozenset[UUID]) -> FullEpisode | None:

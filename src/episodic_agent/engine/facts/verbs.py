@@ -17,7 +17,7 @@ from episodic_agent.engine.arguments import FEW_FACTS, aware, clean_name, counte
 from episodic_agent.engine.filters import Walls, Where, walls_of
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.later import Later
-from episodic_agent.engine.recall.elsewhere import Elsewhere
+from episodic_agent.engine.recall.elsewhere import Elsewhere, projects_meant
 from episodic_agent.engine.recall.walls import walled_off, within
 from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.trace.acts import acts, concerns
@@ -212,7 +212,7 @@ class FactRoom(RoomOf):
         ]
         cards.sort(key=lambda card: (-card.score, -card.fact.stated_at.timestamp(), card.id))
         with self._reading(scope, walls) as tx:
-            elsewhere = Elsewhere(own).hold(tx, (card.fact for card in cards))
+            elsewhere = _of_others(tx, own, walls, names).hold(tx, (card.fact for card in cards))
             cards = [card for card in cards if card.id not in elsewhere]
             shown = _unexpired(tx, cards, most, self._deps.clock())
             return shown if history or told_by is not None else _after_what_holds(tx, shown, moment)
@@ -402,3 +402,8 @@ def _category(category: "Category | str | None") -> Category | None:
         return Category(category.strip().lower())
     except (ValueError, AttributeError) as error:
         raise InvalidInput(f"no category {category!r}; there are {', '.join(Category)}") from error
+
+
+def _of_others(tx: Transaction, own: frozenset[str], walls: Walls, names: Sequence[str] | None) -> Elsewhere:
+    """Return what was said in other projects than some folders mean."""
+    return Elsewhere(projects_meant(tx, own, within(tx, walls, names)).own) if own else Elsewhere()

@@ -203,10 +203,12 @@ class PastReader:
     def _running(self, decision: Decision) -> Decision:
         """Return the record of a session as it was before its end."""
         facts = read_record(decision)
-        if facts.ended_at is None or facts.ended_at <= self._moment:
+        if facts.ended_at is None or facts.ended_by(self._moment):
             return decision
         supplied = replace(facts.supplied, outcome=None)
-        return record_of(replace(facts, ended_at=None, last_seq=None, supplied=supplied))
+        return record_of(
+            replace(facts, ended_at=None, end_received_at=None, last_seq=None, supplied=supplied)
+        )
 
     def _events(self, thread: Thread, end: int) -> list[Episode]:
         """Return the event episodes a thread was cut into by then, in order."""
@@ -293,8 +295,7 @@ class PastReader:
 
     def _session_over(self, thread: Thread, section: Section, last: int) -> bool:
         return section.first_seq <= last and any(
-            one.ended_at is not None and one.ended_at <= self._moment and one.last_seq == last
-            for one in self._sessions(thread)
+            one.ended_by(self._moment) and one.last_seq == last for one in self._sessions(thread)
         )
 
     def _section(

@@ -8,12 +8,13 @@ what was linked by hand nor a wish that holds everywhere.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
 from uuid import UUID
 
 from episodic_agent.core.facts.proving import proved_without
 from episodic_agent.core.facts.travelling import travels
-from episodic_agent.core.threads.channels import are_apart, projects_of
+from episodic_agent.core.threads.channels import are_apart, projects_above, projects_of
+from episodic_agent.engine.results import NO_PROJECT
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Refs, Transaction, split_ref
 from episodic_agent.schemas import Observation
@@ -34,6 +35,44 @@ class InThread(Protocol):
 
 
 Placed = TypeVar("Placed", bound=InThread)
+
+
+class Projects(NamedTuple):
+    """The projects that are worked in, and notes of those of which nothing is known."""
+
+    own: frozenset[str]
+    notes: tuple[str, ...] = ()
+
+
+def projects_meant(tx: Transaction, folders: frozenset[str], only: frozenset[UUID] | None = None) -> Projects:
+    """Return the projects that a caller means by folders: each itself, or the nearest known one it lies in.
+
+    A folder that is and lies in none (of which anything came to the threads of `only`) stays as it is, with a
+    note.
+    """
+    if not folders:
+        return Projects(folders)
+    channels: set[str] = set()
+
+    def noted(some: tuple[str, ...]) -> bool:
+        channels.update(some)
+        return False
+
+    tx.threads.by_numbers(came_by=noted)
+    if only is not None:
+        channels = {one for one in projects_of(channels) if _came_to(tx, one, only)}
+    above = projects_above(sorted(folders), channels)
+    notes = (
+        f"{NO_PROJECT} {folder!r}, nor of a folder above it; what is of no project is told"
+        for folder, known in above.items()
+        if known is None
+    )
+    return Projects(frozenset(known or folder for folder, known in above.items()), tuple(notes))
+
+
+def _came_to(tx: Transaction, project: str, only: frozenset[UUID]) -> bool:
+    threads = tx.threads.by_numbers(came_by=lambda some: project in projects_of(some))
+    return not only.isdisjoint(threads.values())
 
 
 class Elsewhere:

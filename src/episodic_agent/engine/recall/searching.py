@@ -39,6 +39,7 @@ from episodic_agent.engine.episodes.listing import full_episodes
 from episodic_agent.engine.filters import Walls
 from episodic_agent.engine.recall import commitments, whereabouts
 from episodic_agent.engine.recall.due import due_shares
+from episodic_agent.engine.recall.elsewhere import projects_meant
 from episodic_agent.engine.recall.facts import DIGITS, answering, category_of
 from episodic_agent.engine.recall.filtering import SearchBounds, no_channel, refs_that_count
 from episodic_agent.engine.recall.former import BetweenEmbedders, FormerQuery
@@ -219,6 +220,9 @@ class Recaller:
         tx = tx if named is None else reading(tx, options.only, named.outside)
         if only is not None and options.place is not None:
             check_place(tx, options.place, only)
+        # who names a thread means that one, whatever project it is of
+        folders = options.projects if options.thread is None else frozenset[str]()
+        projects = projects_meant(tx, folders, only)
         clock = self._deps.clock()
         at = max(asked.now, clock)  # what has expired by now never shows, whenever is asked about
         visibility = Visibility(tx, at)
@@ -227,8 +231,7 @@ class Recaller:
             options.where,
             visibility,
             channel=options.channel,
-            # who names a thread means that one, whatever project it is of
-            projects=options.projects if options.thread is None else frozenset(),
+            projects=projects.own,
             only=only,
         )
         if about is not None and named is not None:
@@ -243,8 +246,9 @@ class Recaller:
         if recall.abstained and then is not unbounded.filter_:  # nothing of the matter was said then
             asked, recall = unbounded, self._answer(tx, unbounded, visibility)
         recall = replace(recall, facts=self._facts(tx, asked, visibility))
-        if named is not None and named.unknown:  # why nothing answers is the last of the notes
-            recall = replace(recall, notes=[*named.notes, *recall.notes])
+        unknown = (*(() if named is None else named.notes), *projects.notes)
+        if unknown:  # why nothing answers is the last of the notes
+            recall = replace(recall, notes=[*unknown, *recall.notes])
         if options.suppressed:
             recall = replace(recall, suppressed=self._left_out(tx, asked, recall, visibility, at))
         recall = of_days(recall, asked.query.ahead)

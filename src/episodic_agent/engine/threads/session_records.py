@@ -26,9 +26,9 @@ LONGEST_TOPIC: Final = 200  # characters
 class SessionFacts:
     """A session as its caller told of it; its episode is the primary of the part it opened.
 
-    `own_thread` tells that the thread was opened for it. `ended_at` is record time, `last_seq` the last
-    observation that was in it then; both None until it is ended, by whoever calls for it. `outcome` is what
-    the caller said, None where nothing.
+    `own_thread` tells that the thread was opened for it. `ended_at` is when it ended, `end_received_at` the
+    record time of a call that gave another, `last_seq` the last observation that was in it then; all None
+    until it is ended, by whoever calls for it. `outcome` is what the caller said, None where nothing.
     """
 
     episode_id: UUID
@@ -42,6 +42,12 @@ class SessionFacts:
     supplied: SuppliedMetadata = NOTHING
     ended_at: datetime | None = None
     last_seq: int | None = None
+    end_received_at: datetime | None = None
+
+    def ended_by(self, moment: datetime) -> bool:
+        """Tell whether its end was called for by a moment of record time."""
+        ended = self.end_received_at or self.ended_at
+        return ended is not None and ended <= moment
 
     @property
     def outcome(self) -> str | None:
@@ -83,6 +89,7 @@ def record_id(episode_id: UUID) -> UUID:
 
 def record_of(facts: SessionFacts) -> Decision:
     """Return the decision that keeps what was said of a session."""
+    received = {} if facts.end_received_at is None else {"end_received_at": facts.end_received_at.isoformat()}
     return Decision(
         id=record_id(facts.episode_id),
         type=SESSION,
@@ -106,6 +113,7 @@ def record_of(facts: SessionFacts) -> Decision:
             "outcome": facts.supplied.outcome,
             "ended_at": None if facts.ended_at is None else facts.ended_at.isoformat(),
             "last_seq": facts.last_seq,
+            **received,
         },
     )
 
@@ -113,7 +121,8 @@ def record_of(facts: SessionFacts) -> Decision:
 def read_record(decision: Decision) -> SessionFacts:
     """Undo `record_of`."""
     answers = decision.detail
-    key, outcome, ended, last = (answers.get(name) for name in ("key", "outcome", "ended_at", "last_seq"))
+    key, outcome, last = (answers.get(name) for name in ("key", "outcome", "last_seq"))
+    ended, received = (answers.get(name) for name in ("ended_at", "end_received_at"))
     return SessionFacts(
         episode_id=UUID(str(answers["episode"])),
         thread_id=decision.subject,
@@ -131,6 +140,7 @@ def read_record(decision: Decision) -> SessionFacts:
         ),
         ended_at=datetime.fromisoformat(ended) if isinstance(ended, str) else None,
         last_seq=last if isinstance(last, int) else None,
+        end_received_at=datetime.fromisoformat(received) if isinstance(received, str) else None,
     )
 
 

@@ -100,12 +100,14 @@ class SessionRoom(RoomOf):
         *,
         participants: Iterable[str] = (),
         tools: Iterable[str] = (),
+        timestamp: str | float | datetime | None = None,
     ) -> Session:
         """End a session: its last event is cut, it gets its words and its place in a chain.
 
         `outcome` is success, partial, failure, ongoing, abandoned or unknown; what is given comes before what
-        would be read from what was said. Ending it again changes nothing but what was not said yet. Raises
-        NotFound for an unknown session, InvalidInput for what is none and for another outcome than before.
+        would be read from what was said. `timestamp` is when it ended, now unless given. Ending it again
+        changes nothing but what was not said yet. Raises NotFound for an unknown session, InvalidInput for
+        what is none, for another outcome than before and for a time before it began.
         """
         text = None if outcome is None else worded("outcome", outcome).strip().casefold()
         if text is not None and text not in OUTCOMES:
@@ -114,8 +116,9 @@ class SessionRoom(RoomOf):
         scope = self._at.known()
         if self._at.walls:
             self.get(episode)
+        at = None if timestamp is None else read_time(timestamp).at
         self._works.later.embed_first(scope)
-        ended = self._works.sessions.end(scope, _identity(episode), metadata)
+        ended = self._works.sessions.end(scope, _identity(episode), metadata, at)
         self._works.later.run(scope)
         return self.get(ended)
 

@@ -65,8 +65,8 @@ RUNNING, CLOSED_SESSION = SESSION_STATES[:2]
 class Session:
     """A session as its caller knows it. `id` is its episode's, `thread` the name of the thread to speak in.
 
-    `state` is open, closed or abandoned (nothing was said in it: it left no episode). `ended_at` is record
-    time, None where nobody called for the end. `outcome` is what the caller said of it, None where nothing.
+    `state` is open, closed or abandoned (nothing was said in it: it left no episode). `ended_at` is
+    None where nobody called for the end. `outcome` is what the caller said of it, None where nothing.
     """
 
     id: UUID
@@ -228,11 +228,11 @@ class Sessions:
 
     # --- end --------------------------------------------------------------------------------------------
 
-    def end(self, scope: Scope, identity: UUID, more: SuppliedMetadata) -> UUID:
-        """End a session, and return its id; one that has ended already stays as it is."""
-        return until_unopposed(lambda: self._ended(scope, identity, more))
+    def end(self, scope: Scope, identity: UUID, more: SuppliedMetadata, at: datetime | None = None) -> UUID:
+        """End a session (`at` another time than now), return its id; one that has ended stays as it is."""
+        return until_unopposed(lambda: self._ended(scope, identity, more, at))
 
-    def _ended(self, scope: Scope, identity: UUID, more: SuppliedMetadata) -> UUID:
+    def _ended(self, scope: Scope, identity: UUID, more: SuppliedMetadata, at: datetime | None) -> UUID:
         now = self._deps.clock()
         with self._deps.store.begin(scope) as tx:
             tx.hold("threads")
@@ -243,24 +243,30 @@ class Sessions:
                     " leave the outcome out, or start another session"
                 )
             known = replace(facts, supplied=together(facts.supplied, more))
-            over = known if known.ended_at is not None else self._over(tx, known, now)
+            if known.ended_at is not None:
+                over = known
+            elif at is not None and at < known.started_at:
+                raise InvalidInput(f"session {identity} began at {known.started_at}; it cannot end at {at}")
+            else:
+                over = self._over(tx, known, at, now)
             if over != facts:
                 tx.knowledge.decide(record_of(over), amend=True)
                 _tell(tx, over, now, self._deps.language)
             return identity
 
-    def _over(self, tx: Transaction, facts: SessionFacts, now: datetime) -> SessionFacts:
+    def _over(self, tx: Transaction, facts: SessionFacts, at: datetime | None, now: datetime) -> SessionFacts:
         """End the part a session is in, unless something ended it before; return when that was."""
+        facts = replace(facts, ended_at=at or now, end_received_at=None if at is None else now)
         sections = tx.threads.sections(facts.thread_id)
         own = sections_in(facts, sections)
         thread = tx.threads.get(facts.thread_id)
         last_seq = tx.threads.frame(facts.thread_id).next_seq - 1
         if not own or thread is None:  # all of it is gone
-            return replace(facts, ended_at=now, last_seq=-1)
+            return replace(facts, last_seq=-1)
         if own[-1] != sections[-1]:
             following = sections[sections.index(own[-1]) + 1]
-            return replace(facts, ended_at=now, last_seq=following.first_seq - 1)
-        facts = replace(facts, ended_at=now, last_seq=last_seq)
+            return replace(facts, last_seq=following.first_seq - 1)
+        facts = replace(facts, last_seq=last_seq)
         tx.knowledge.decide(record_of(facts), amend=True)  # an empty one is not to be called abandoned then
         if facts.own_thread:
             ask_for_end(tx, self._deps, thread.id, now)

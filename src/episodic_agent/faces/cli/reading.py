@@ -556,7 +556,13 @@ def _say_sources(context: "ThreadContext") -> None:
 @click.command()
 @click.argument("topic", default="")
 @click.option("--limit", type=LIMIT, default=10, show_default=True, help="Episodes at most.")
-@click.option("--min-relevance", type=click.FloatRange(0, 1), default=0.5, show_default=True)
+@click.option(
+    "--min-relevance",
+    type=click.FloatRange(0, 1),
+    default=0.5,
+    show_default=True,
+    help="What is not over it is left out, but for linked sessions that go on from what is over it.",
+)
 @_of_a_topic
 def sequence(app: App, topic: str, as_json: bool, user: str | None, **options: Any) -> None:
     """List the episodes of TOPIC in the order of time; without one, the newest."""
@@ -571,7 +577,8 @@ def sequence(app: App, topic: str, as_json: bool, user: str | None, **options: A
         say(f"no episodes found for topic: {topic}" if topic else "no episodes here")
         _say_open(still_open)
     for sequenced in dated:
-        relevance = f"{sequenced.relevance:.2f}  " if topic else ""
+        linked = " linked" if sequenced.relevance <= options["min_relevance"] else ""
+        relevance = f"{sequenced.relevance:.2f}{linked}  " if topic else ""
         out().print(
             Text(
                 f"{wording.minute(sequenced.start_at)}  {relevance}{str(sequenced.episode_id)[:ID]}  "

@@ -207,6 +207,7 @@ def start(
 @click.option("--decision", "decisions", metavar="TEXT", multiple=True, help="What was decided in it.")
 @click.option("--participant", "participants", metavar="NAME", multiple=True, help="Who else took part.")
 @click.option("--tool", "tools", metavar="NAME", multiple=True, help="What else was used.")
+@click.option("--at", metavar="TIME", help="When it ended (default: now).")
 @common
 def end(
     app: App,
@@ -215,12 +216,20 @@ def end(
     decisions: tuple[str, ...],
     participants: tuple[str, ...],
     tools: tuple[str, ...],
+    at: str | None,
     user: str | None,
     as_json: bool,
 ) -> None:
     """End a session; ended twice it stays as it is."""
     with app.user(user) as memory:
-        ended = memory.sessions.end(session_id, outcome, decisions, participants=participants, tools=tools)
+        ended = memory.sessions.end(
+            session_id,
+            outcome,
+            decisions,
+            participants=participants,
+            tools=tools,
+            timestamp=moment(at),
+        )
     _tell_session(ended, as_json=as_json)
 
 

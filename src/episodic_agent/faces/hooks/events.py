@@ -8,17 +8,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from episodic_agent.errors import InvalidInput
+from episodic_agent.lazily import module
+
+if TYPE_CHECKING:
+    from episodic_agent.core import failing
+else:
+    failing = module("episodic_agent.core.failing")  # few answers are long
 
 START, PROMPT, TOOL, STOP, END = "SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd"
 ANSWERED: Final = (START, PROMPT)  # the agent waits for what is to be told
 LONGEST: Final = 2_000  # characters of one text in what a tool was asked or answered
+_BEGINNING: Final = 600  # of them for how a longer answer begins, where failing lines stand in its middle
+_MIDDLE: Final = 600  # and at most for these lines
+_BESIDE: Final = 3  # lines after a failing one that are its details
+_LINE: Final = 200  # characters of such a line
 MANY: Final = 8  # parts of a message that what a tool was asked, or answered, may take together
 ROOM: Final = 200  # bytes for the words that say what was left out of a text
 LONGEST_TOPIC: Final = 80  # characters of a session's topic
 _SENTENCE: Final = re.compile(rf".{{20,{LONGEST_TOPIC - 1}}}?[.?!](?=\s)")  # a greeting alone is no topic
+_STREAMS: Final = ("stdout", "stderr")
 _TAIL: Final = 200_000  # bytes of a transcript in which its last answer is looked for
 
 
@@ -111,7 +122,8 @@ def _tool(fields: Mapping[str, Any], at: str, largest: int) -> Mapping[str, Any]
     name = fields.get("tool_name")
     if not isinstance(name, str) or not name:
         return None
-    asked, answer = (_brief(fields.get(field), largest) for field in ("tool_input", "tool_response"))
+    asked = _brief(fields.get("tool_input"), largest)
+    answer = _brief(_printed(fields.get("tool_response")), largest)
     return {
         "role": "tool",
         "name": name,
@@ -198,15 +210,69 @@ def _brief(value: Any, largest: int) -> Any:
     return _fitting(encoded, min(largest // MANY, 4 * LONGEST))
 
 
+def _printed(answer: Any) -> Any:
+    r"""Return what a command printed as the text it is, then what else its answer says; any other as it is.
+
+    >>> _printed({"stdout": "2 passed\n", "stderr": "slow", "interrupted": True, "isImage": False})
+    '2 passed\nslow\ninterrupted: true'
+    """
+    if not isinstance(answer, dict) or not any(isinstance(answer.get(name), str) for name in _STREAMS):
+        return answer
+    printed = [answer[name].rstrip("\n") for name in _STREAMS if isinstance(answer.get(name), str)]
+    others = {name: value for name, value in answer.items() if name not in _STREAMS and value}
+    shown = (
+        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for value in others.values()
+    )
+    return "\n".join([*filter(None, printed), *map(": ".join, zip(others, shown, strict=True))])
+
+
 def _shortened(value: Any) -> Any:
     """Return a value with long texts in it cut: a file that was written is not a memory."""
     if isinstance(value, str):
-        return value if len(value) <= LONGEST else value[:LONGEST] + "…"
+        return value if len(value) <= LONGEST else _ends(value)
     if isinstance(value, dict):
         return {str(key): _shortened(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return [_shortened(inner) for inner in value]
     return value
+
+
+def _ends(text: str) -> str:
+    """Return the beginning and the end of a long text, and from between the lines that tell of a failure.
+
+    How much is left out is said where it was. Lines are kept whole where they are not very long.
+    """
+    head = _up_to_a_line(text, LONGEST // 2)
+    tail = _up_to_a_line(text[::-1], LONGEST // 2)[::-1]
+    middle = _failures(text[len(head) : len(text) - len(tail)])
+    if middle:
+        head = _up_to_a_line(text, _BEGINNING)
+        tail = _up_to_a_line(text[::-1], LONGEST - _BEGINNING - _MIDDLE)[::-1]
+        middle = _failures(text[len(head) : len(text) - len(tail)])
+    missing = len(text) - len(head) - len(middle) - len(tail)
+    note = f"[… {missing:,} characters were left out {'around these lines' if middle else 'here'} …]"
+    return "\n".join(part for part in (head.rstrip("\n"), note, middle, tail.lstrip("\n")) if part)
+
+
+def _up_to_a_line(text: str, most: int) -> str:
+    """Return the beginning of a text, up to the end of a line where one ends in its second half."""
+    end = text.rfind("\n", most // 2, most)
+    return text[: end + 1 if end > 0 else most]
+
+
+def _failures(text: str) -> str:
+    """Return the lines that say that something failed, then what follows them, as far as there is room."""
+    lines = text.splitlines()
+    marks = failing.failing(lines)
+    own = [place for place, mark in enumerate(marks) if mark]
+    details = [place + n for n in range(1, _BESIDE + 1) for place in own]
+    room, places = _MIDDLE, set[int]()
+    for place in dict.fromkeys([*own, *details]):
+        if place < len(lines) and lines[place].strip() and len(lines[place][:_LINE]) < room:
+            places.add(place)
+            room -= len(lines[place][:_LINE]) + 1
+    return "\n".join(lines[place][:_LINE] for place in sorted(places))
 
 
 def _digest(text: str) -> str:

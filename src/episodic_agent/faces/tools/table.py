@@ -14,7 +14,7 @@ from episodic_agent.core.echo import marked
 from episodic_agent.core.ingest import read_time
 from episodic_agent.engine.chains.sequences import replay, story_of
 from episodic_agent.engine.lived import as_lived
-from episodic_agent.engine.results import EpisodeCard, Recall
+from episodic_agent.engine.results import NO_PROJECT, EpisodeCard, Recall
 from episodic_agent.engine.threads.sessions import Session
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import InvalidInput, NotFound
@@ -107,6 +107,7 @@ def _search(memory: UserMemory, value: Arguments) -> ToolResult:
     items = [*map(commitment_item, recall.commitments), *map(fact_item, recall.facts)]
     items += [hit_item(hit, recall.query) for hit in recall.hits]
     head = f"{len(items)} found:" if items else "nothing relevant is remembered"
+    head = "\n".join([*_of_no_project(recall.notes), head])
     return ToolResult(head, "found", items, {"confidence": recall.confidence})
 
 
@@ -166,8 +167,15 @@ def _context(memory: UserMemory, value: Arguments) -> ToolResult:
     text_ = "\n".join(context.text.split("\n")[:below]).strip() or "\n".join(
         ("nothing that came before bears on this", *map(for_agents, context.notes))
     )
+    if context.items:
+        text_ = "\n".join([*_of_no_project(context.notes), text_])
     data = {"tokens": context.tokens, "lines": [line.data for line in lines]}
     return ToolResult(text_, "", (), data)
+
+
+def _of_no_project(notes: Sequence[str]) -> list[str]:
+    """Return the notes that say of a named project that nothing is known of it."""
+    return [for_agents(note) for note in notes if note.startswith(NO_PROJECT)]
 
 
 def _replay(memory: UserMemory, value: Arguments) -> ToolResult:
@@ -224,6 +232,7 @@ def _start_session(memory: UserMemory, value: Arguments) -> ToolResult:
         agent_id=value.get("agent"),
         participants=value["participants"],
         tools=value["tools"],
+        timestamp=value.get("timestamp"),
     )
     data = session_data(started)
     speak = f"add_memory with thread={data['thread']!r} until end_session"
@@ -251,6 +260,7 @@ def _end_session(memory: UserMemory, value: Arguments) -> ToolResult:
         value["decisions"],
         participants=value["participants"],
         tools=value["tools"],
+        timestamp=value.get("timestamp"),
     )
     how = f", {ended.outcome}" if ended.outcome else ""
     head = f"session {ended.id} is {ended.state}{how}"
@@ -455,6 +465,7 @@ TOOLS: Final = (
             agent=text("Which agent holds it; only its own sessions are gone on from.", minLength=1),
             participants=texts("Who takes part."),
             tools=texts("What is used."),
+            timestamp=text("When it began; now unless given."),
         ),
         SESSION,
         _start_session,
@@ -473,6 +484,7 @@ TOOLS: Final = (
             decisions=texts("What was decided in it."),
             participants=texts("Who else took part."),
             tools=texts("What else was used."),
+            timestamp=text("When it ended; now unless given."),
         ),
         SESSION,
         _end_session,
