@@ -183,3 +183,18 @@ def test_of_a_tool_s_long_output_the_lines_that_bear_on_the_question_are_retriev
     (hit, *_) = ana.search(asked, detail="high").hits
     assert any(lines[299] in one.text for one in ana.episodes.messages(hit.episode_id))
     assert len(excerpt("x" * 500, QUESTION, 100)) <= 100
+
+
+def test_of_a_long_output_of_tests_the_failed_one_is_told_not_one_that_shares_a_word(database: Path) -> None:
+    lines = [f"  ok  {n} [chromium] > tests/page{n}.spec.ts > renders page {n}" for n in range(1, 40)]
+    lines[3] = "  ok  4 [chromium] > tests/cart.spec.ts > adds an item to the cart"
+    lines[20] = "  x  21 [chromium] > tests/checkout.spec.ts > applies a voucher"
+    result = "\n".join([*lines, "39 tests (48.1s)", "bye"])
+    question = "The e2e tests of the shop: add a checkbox to each item of the list, please"
+    with opened(database) as memory:
+        ana = mine(memory)
+        call = {"role": "tool", "name": "bash", "arguments": {"command": "pnpm e2e"}, "result": result}
+        ana.add(["run the e2e tests of the shop", call], thread="web", timestamp=START)
+        shown = ana.context(question, thread="web", at=NOW).text
+        assert "applies a voucher" in shown
+        assert "adds an item" in ana.context("adds an item to the cart", thread="web", at=NOW).text

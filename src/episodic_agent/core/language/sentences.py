@@ -7,6 +7,7 @@ from functools import cache
 from math import log
 from typing import Final
 
+from episodic_agent.core.failing import failing
 from episodic_agent.core.language.scripts import script
 from episodic_agent.core.language.stopwords import stop_words
 from episodic_agent.core.language.terms import tokens, words
@@ -34,6 +35,7 @@ _CALL: Final = re.compile(r"called [^\s(]+\(.*?\):\s")  # as an observation begi
 _PIECE: Final = re.compile(r"[^\n]{1,160}(?:\s|$)|[^\n]{1,160}")  # a line, or of a long one a part
 _BEARS: Final = 0.5  # weight of the shared terms from which a line bears on a query
 _BESIDE: Final = 3  # lines that follow one that bears, as details do
+_NAMED: Final = 2  # terms of a query that a line holds before it may be what is asked for
 _LEAST: Final = 24  # characters of an output beside its call
 
 _BY_SCRIPT: Final = {
@@ -164,15 +166,17 @@ def excerpt(
     most = max(worths) or 1.0
     near = nearness if len(nearness) == len(parts) else [0.0] * len(parts)
     worths = [_WORDS * worth / most + close for worth, close in zip(worths, near, strict=True)]
-    taken = _taken(parts, worths, limit - 4)
-    if not taken:
-        taken = [worths.index(max(worths))]
+    return _joined(parts, _taken(parts, worths, limit - 4) or [worths.index(max(worths))], limit - 2)
+
+
+def _joined(parts: Sequence[str], taken: Sequence[int], most: int) -> str:
+    """Return the pieces at some places, `most` characters of them, with "…" for what is left out."""
     shown = ""
     for place, before in zip(taken, [-1, *taken], strict=False):
         gap = " " if place == before + 1 else " … "
         shown = f"{shown}{gap}{parts[place]}"
-    end = " …" if taken[-1] < len(parts) - 1 or len(shown.strip()) > limit - 4 else ""
-    return f"{shown.strip()[: limit - 2].rstrip()}{end}"
+    end = " …" if taken[-1] < len(parts) - 1 or len(shown.strip()) > most - 2 else ""
+    return f"{shown.strip()[:most].rstrip()}{end}"
 
 
 def _content(query: str) -> frozenset[str]:
@@ -203,12 +207,13 @@ def _taken(parts: Sequence[str], worths: Sequence[float], room: int) -> list[int
 def output_excerpt(text: str, query: str, limit: int) -> str:
     r"""Return the call of a tool and the lines of its output that are nearest to a query by rare terms.
 
-    What stands in nearly every line tells none from another. Where none bears on the query the last ones
-    stand, and fewer: there an output says what came of it.
+    Lines that say that something failed come before all others but those that hold most of the query, with
+    what follows them. What stands in nearly every line tells none from another. Where none bears on the query
+    the last ones stand, and fewer: there an output says what came of it.
 
     >>> log = "called sh(command=\"t\"): " + "\n".join(f"t{n} passed" for n in range(40)) + "\nt9 failed\nbye"
-    >>> output_excerpt(log, "what failed?", 64), output_excerpt(log, "bread", 64)
-    ('called sh(command="t"): … t9 failed bye', 'called sh(command="t"): … t39 passed t9 failed bye')
+    >>> output_excerpt(log, "bread", 64), output_excerpt(log.replace("failed", "late"), "bread", 64)
+    ('called sh(command="t"): … t9 failed bye', 'called sh(command="t"): … t39 passed t9 late bye')
     """
     call = _CALL.match(text)
     head = "" if call is None else call.group().strip()
@@ -217,7 +222,11 @@ def output_excerpt(text: str, query: str, limit: int) -> str:
     body = text[call.end() if call else 0 :][-_LOOKED_AT:]
     lines = [piece for match in _PIECE.finditer(body) if (piece := match.group().strip())]
     room = max(_LEAST, limit - len(head) - 5)
-    weights = _line_weights(lines, frozenset(tokens(query)))
+    terms = frozenset(tokens(query))
+    weights = _line_weights(lines, terms)
+    failed = failing(lines)
+    if any(failed):
+        return f"{head} {_with_failures(lines, weights, failed, query, room)}".strip()
     best = max(range(len(lines)), key=lambda place: (weights[place], place), default=0)
     bearing = [weight >= _BEARS for weight in weights]
     if not any(bearing):
@@ -226,6 +235,25 @@ def output_excerpt(text: str, query: str, limit: int) -> str:
     shown = " ".join(lines[first : last + 1])[:room].rstrip()
     before, after = "… " if first else "", " …" if last < len(lines) - 1 else ""
     return f"{head} {before}{shown}{after}".strip()
+
+
+def _with_failures(
+    lines: Sequence[str], weights: Sequence[float], failed: Sequence[bool], query: str, room: int
+) -> str:
+    """Return failed lines and those that hold most of a query, then what follows them or bears on it."""
+    terms, most = _content(query), max(weights) or 1.0
+    held = [len(terms.intersection(tokens(line))) for line in lines]
+    worths = [
+        (fails or (count >= _NAMED and count * 2 > len(terms))) + _WORDS * weight / most
+        for fails, count, weight in zip(failed, held, weights, strict=True)
+    ]
+    near = [
+        place
+        for place, weight in enumerate(weights)
+        if weight >= _BEARS or any(failed[max(0, place - _BESIDE) : place + 1])
+    ]
+    taken = [near[n] for n in _taken([lines[n] for n in near], [worths[n] for n in near], room)]
+    return _joined(lines, taken or [worths.index(max(worths))], room)
 
 
 def _line_weights(lines: Sequence[str], terms: frozenset[str]) -> list[float]:

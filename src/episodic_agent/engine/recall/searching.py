@@ -68,15 +68,7 @@ from episodic_agent.engine.recall.times import (
     zone_then,
 )
 from episodic_agent.engine.recall.walls import check_place, reading, thread_asked_for, threads_called
-from episodic_agent.engine.results import (
-    DetailedRecall,
-    Evidence,
-    FactHit,
-    Hit,
-    Recall,
-    Suppressed,
-    hit_of,
-)
+from episodic_agent.engine.results import DetailedRecall, Evidence, FactHit, Hit, Recall, Suppressed, hit_of
 from episodic_agent.engine.scoped import check_known
 from episodic_agent.engine.visibility.hidden import FADED, Visibility
 from episodic_agent.errors import InvalidInput, ProviderError

@@ -556,16 +556,10 @@ def _say_sources(context: "ThreadContext") -> None:
 @click.command()
 @click.argument("topic", default="")
 @click.option("--limit", type=LIMIT, default=10, show_default=True, help="Episodes at most.")
-@click.option(
-    "--min-relevance",
-    type=click.FloatRange(0, 1),
-    default=0.5,
-    show_default=True,
-    help="What is not over it is left out, but for linked sessions that go on from what is over it.",
-)
+@click.option("--min-relevance", type=click.FloatRange(0, 1), default=0.5, show_default=True)
 @_of_a_topic
 def sequence(app: App, topic: str, as_json: bool, user: str | None, **options: Any) -> None:
-    """List the episodes of TOPIC in the order of time; without one, the newest."""
+    """List TOPIC's episodes, and linked sessions that go on from them, in order of time; else the newest."""
     with app.user(user) as memory:
         sequence = memory.chains.sequence(topic, **_asked(memory, options))
         dated = as_shown(memory, sequence, as_json=as_json)
@@ -577,14 +571,10 @@ def sequence(app: App, topic: str, as_json: bool, user: str | None, **options: A
         say(f"no episodes found for topic: {topic}" if topic else "no episodes here")
         _say_open(still_open)
     for sequenced in dated:
-        linked = " linked" if sequenced.relevance <= options["min_relevance"] else ""
+        linked = " linked" * (sequenced.relevance <= options["min_relevance"])
         relevance = f"{sequenced.relevance:.2f}{linked}  " if topic else ""
-        out().print(
-            Text(
-                f"{wording.minute(sequenced.start_at)}  {relevance}{str(sequenced.episode_id)[:ID]}  "
-                f"{sequenced.title}"
-            )
-        )
+        at, name = wording.minute(sequenced.start_at), str(sequenced.episode_id)[:ID]
+        out().print(Text(f"{at}  {relevance}{name}  {sequenced.title}"))
     for line in core_sequences.story_ends(sequence.left_out, ""):
         say(line)
 
