@@ -32,7 +32,8 @@ from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.evaluate.cases import digest, rows
 from episodic_agent.engine.evaluate.retrieval import evaluate_file
 from episodic_agent.engine.memory import Memory
-from episodic_agent.engine.recall.gathering import Gathered, Gatherer, SearchBounds
+from episodic_agent.engine.recall.filtering import SearchBounds
+from episodic_agent.engine.recall.gathering import Gathered, Gatherer
 from episodic_agent.engine.results import Recall
 from episodic_agent.protocols import OBSERVATIONS, Embedder, Transaction, ref_of
 from episodic_agent.schemas import Receipt, Scope, Vector

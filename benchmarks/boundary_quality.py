@@ -19,13 +19,13 @@ from boundary.rows import SHARE, family_of
 
 from benchmarks.cue_families import CLOCK_AND_IDLE, ablations
 from benchmarks.trained import kept_or_trained, stamp_of
+from benchmarks.uncertainty import compare_streams, estimate_streams, mean_of_estimates
 from episodic_agent.core.boundary.contract import ManualCut
 from episodic_agent.core.boundary.conversation.cues.baseline import how_far
 from episodic_agent.core.boundary.conversation.default import DefaultPolicy
 from episodic_agent.core.boundary.conversation.model import BoundaryModel, Network, shipped
 from episodic_agent.core.boundary.machine import run
 from episodic_agent.core.evaluation.segmentation import StreamScore, score_stream
-from episodic_agent.core.evaluation.uncertainty import compare_streams, estimate_streams, mean_of_estimates
 
 SEED = 7
 EMPTY = 0.0  # F1 of a dialogue without any boundary on either side, as in the other tables

@@ -15,16 +15,10 @@ from uuid import UUID, uuid5
 
 from benchmarks.chain_cases import ARCS, BEAM, Session, World, dealt, figures, lives, pairs, stories
 from episodic_agent.core.calibration import Calibration
-from episodic_agent.core.chains import (
-    ChainPolicy,
-    EpisodeStanding,
-    EpisodeView,
-    SessionTurn,
-    chain_policy,
-    decide,
-    view_of,
-)
-from episodic_agent.core.episodes import encode_extractive
+from episodic_agent.core.chains.deciding import decide
+from episodic_agent.core.chains.policies import ChainPolicy, chain_policy
+from episodic_agent.core.chains.records import EpisodeStanding, EpisodeView, SessionTurn, view_of
+from episodic_agent.core.episodes.extractive import encode_extractive
 from episodic_agent.core.language.windows import windows
 from episodic_agent.engine.evaluate.calibrating import calibrate
 from episodic_agent.protocols import Embedder

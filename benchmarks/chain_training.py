@@ -19,7 +19,11 @@ from sklearn.linear_model import LogisticRegression
 
 from benchmarks.chain_cases import ARCS, BEAM, World, dealt, stories
 from benchmarks.chain_quality import Reader, chained, judged
-from episodic_agent.core.chains import EpisodeView, FittedChain, eligible, judge, roots
+from episodic_agent.core.chains.deciding import eligible
+from episodic_agent.core.chains.evidence import judge
+from episodic_agent.core.chains.policies import FittedChain
+from episodic_agent.core.chains.records import EpisodeView
+from episodic_agent.core.chains.trees import roots
 from episodic_agent.protocols import Embedder
 from episodic_agent.wiring import load_settings, make_embedder
 

@@ -25,8 +25,8 @@ from uuid import UUID
 
 from benchmarks.users import mine
 from episodic_agent.core.context.tokens import estimate
-from episodic_agent.core.episodes import encode_extractive
 from episodic_agent.core.episodes.clauses import clauses
+from episodic_agent.core.episodes.extractive import encode_extractive
 from episodic_agent.core.episodes.selection import shortened, term_weights
 from episodic_agent.core.language import sentences, tokens
 from episodic_agent.core.sections.resolutions import resolutions

@@ -16,9 +16,7 @@ import numpy as np
 from benchmarks.abstention import Sides, curves
 from benchmarks.asked import Asked, Case, asked_cases
 from benchmarks.retrieval import FILES, LIMIT
-from episodic_agent.core import recall as ranking
-from episodic_agent.core.evaluation.retrieval import QuestionResult, question_metrics
-from episodic_agent.core.evaluation.uncertainty import (
+from benchmarks.uncertainty import (
     Estimate,
     bootstrap_sums,
     by_case,
@@ -26,6 +24,8 @@ from episodic_agent.core.evaluation.uncertainty import (
     mean_of_estimates,
     mean_of_sums,
 )
+from episodic_agent.core import recall as ranking
+from episodic_agent.core.evaluation.retrieval import QuestionResult, question_metrics
 from episodic_agent.core.recall import WEIGHTS_2026_12, FusionWeights
 from episodic_agent.core.recall.bm25 import IntArray
 from episodic_agent.engine.evaluate.retrieval import unique

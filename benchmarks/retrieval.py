@@ -14,6 +14,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.baselines import Bm25, Floats, Mask, cosines, top
+from benchmarks.uncertainty import (
+    bootstrap_sums,
+    by_case,
+    difference_of_means,
+    mean_of_sums,
+)
 from benchmarks.vectors import Remembering
 from episodic_agent.core.evaluation.retrieval import (
     QuestionResult,
@@ -23,12 +29,6 @@ from episodic_agent.core.evaluation.retrieval import (
     score_questions,
 )
 from episodic_agent.core.evaluation.summary import rounded
-from episodic_agent.core.evaluation.uncertainty import (
-    bootstrap_sums,
-    by_case,
-    difference_of_means,
-    mean_of_sums,
-)
 from episodic_agent.engine.evaluate.cases import rows, unit_time
 from episodic_agent.engine.evaluate.retrieval import RetrievalResult, evaluate_file, unique, window
 from episodic_agent.wiring import temporary_memory

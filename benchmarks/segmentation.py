@@ -15,10 +15,10 @@ from benchmarks.baselines import (
     short_silence,
     vector_depth,
 )
+from benchmarks.uncertainty import Estimate, compare_streams, estimate_streams
 from benchmarks.vectors import embedded
 from episodic_agent.core.boundary.policies import STEP, for_modality
 from episodic_agent.core.evaluation.segmentation import StreamScore, score_stream, score_streams
-from episodic_agent.core.evaluation.uncertainty import Estimate, compare_streams, estimate_streams
 from episodic_agent.core.language.windows import windows
 from episodic_agent.engine.evaluate.cases import LabelledStream, LabelledUnit, digest, streams
 from episodic_agent.engine.evaluate.segmentation import segment

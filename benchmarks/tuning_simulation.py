@@ -23,11 +23,11 @@ from uuid import UUID
 
 from benchmarks.users import mine
 from episodic_agent.core.identity import decision_id
-from episodic_agent.core.links import LinkPolicy
+from episodic_agent.core.links.policies import LinkPolicy
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.memory import Memory
-from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.tuning.runs import policy_in_force
+from episodic_agent.protocols import stored_decision
 from episodic_agent.schemas import Decision, Scope
 from episodic_agent.stores.lease import process_owner
 from episodic_agent.wiring import load_settings, make_store, resolver

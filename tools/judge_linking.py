@@ -16,7 +16,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from linking.cases import Read, load, read
 
-from episodic_agent.core.links import compete, decide, judge, link_policy
+from episodic_agent.core.links.evidence import judge
+from episodic_agent.core.links.policies import link_policy
+from episodic_agent.core.links.verdict import compete, decide
 from episodic_agent.providers.embedders.minilm import MiniLM
 
 

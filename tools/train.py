@@ -62,6 +62,7 @@ TRAINERS: Final[Mapping[str, Trainer]] = {
     "wishes": Trainer("tools/train_wishes.py", (LIVES,), ("--only-measure",), ()),
     "habits": Trainer("tools/train_habits.py", (), ("--only-measure",), ()),
     "commitments": Trainer("tools/train_commitments.py", ("--data", "{data}"), ("--only-measure",), ()),
+    "whose": Trainer("tools/train_whose.py", (), ("--only-measure",), ()),
     "facts": Trainer("tools/train_facts.py", (LIVES,), ("--only-measure",), ()),
     "changes": Trainer("tools/train_changes.py", (LIVES,), ("--only-measure",), ()),
     "context": Trainer("tools/train_context.py", (LIVES,), ("--only-measure",), ()),

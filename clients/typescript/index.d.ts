@@ -115,6 +115,15 @@ export interface Changed {
   changed: boolean;
 }
 
+/** Something that somebody took on, in the words of its message, and whether it is settled. `text` is the message, or of a long one a sentence. `to` is who it was said to, else its thread ("" unknown); `due` the day it names. `settled_by` is the later message that likeliest settled it, None: it is open. */
+export interface Commitment {
+  observation: Observation;
+  text: string;
+  to: string;
+  due: string | null;
+  settled_by: Observation | null;
+}
+
 /** A recalled line of a context and where it is from: thread, episode and observations. `line` counts the text's lines from 0. `observations` are the caller's own ids where there are any; `episode_id` may be that of an open frame. */
 export interface ContextLine {
   line: number;
@@ -175,6 +184,7 @@ export interface DetailedRecall {
   facts: FactHit[];
   suppressed: Suppressed[];
   candidates: Hit[];
+  commitments: Commitment[];
   contents: Record<string, FullEpisode>;
 }
 
@@ -592,7 +602,7 @@ export interface MoveCard {
 
 /** A message: `content` and what else is known of it. Other fields are kept with it. A step of an agent has `kind` step, and any of action, location, objects, events, outcome, content. */
 export interface NewMessage {
-  /** The text, or parts of it as OpenAI and Anthropic write them. */ content?: unknown;
+  /** The text, or parts of it as OpenAI and Anthropic write them; `text` is read as well. */ content?: unknown;
   /** message, tool or step. */ kind?: string | null;
   /** user, assistant, system, tool, or somebody's name. */ role?: string;
   name?: string | null;
@@ -772,6 +782,7 @@ export interface SearchAnswer {
   abstained: boolean;
   confidence: number;
   notes: string[];
+  /** What was taken on, where that is asked for: open by the day due, then settled. */ commitments?: (Record<string, unknown>)[] | null;
   candidates?: AnswerEpisode[] | null;
   suppressed?: AnswerEpisode[] | null;
 }

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from episodic_agent.agents.run import RunReport
-    from episodic_agent.core.links import LinkVerdict
+    from episodic_agent.core.links.verdict import LinkVerdict
     from episodic_agent.engine.boundary.explain import Explanation, WhatIf
     from episodic_agent.engine.boundary.resegmenting import Resegmented, Undone
     from episodic_agent.engine.boundary.traces import BoundaryTrace
@@ -189,7 +189,7 @@ _NAMES: Final = {  # by the module that has them
     "episodic_agent.schemas.erasures": "Erasure",
     "episodic_agent.schemas.keys": "ApiKey",
     "episodic_agent.schemas.facts": "Category Fact",
-    "episodic_agent.core.links": "LinkVerdict",
+    "episodic_agent.core.links.verdict": "LinkVerdict",
     "episodic_agent.engine.chains.arcs": "Arc ArcStep",
     "episodic_agent.engine.jobs.backlog": "JobEntry",
     "episodic_agent.engine.jobs.operations": "Operation",

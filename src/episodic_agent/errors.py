@@ -7,6 +7,15 @@ succeed later; `status_hint` is the HTTP status a REST face answers with; `exit_
 from typing import ClassVar
 
 
+def install_extra(extra: str) -> str:
+    """Return how to install an extra as the README installs the package: it is in no index, but cloned.
+
+    >>> install_extra("serve")
+    "run pip install '.[serve]' in the clone of episodic-agent"
+    """
+    return f"run pip install '.[{extra}]' in the clone of episodic-agent"
+
+
 class EpisodicError(Exception):
     """Base of every error the engine raises on purpose."""
 

@@ -27,5 +27,5 @@ def test_an_adapter_without_its_framework_names_the_extra(
     monkeypatch.delitem(sys.modules, f"episodic_agent.adapters.{adapter}", raising=False)
     with pytest.raises(ImportError) as missing:
         importlib.import_module(f"episodic_agent.adapters.{adapter}")
-    assert str(missing.value).endswith(f"run pip install 'episodic-agent[{extra}]'")
+    assert str(missing.value).endswith(f"run pip install '.[{extra}]' in the clone of episodic-agent")
     assert "\n" not in str(missing.value)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchmarks.chain_cases import ARCS, LENGTH, dealt, figures, pairs, stories
 from benchmarks.chain_quality import Reader, chained, judged, previous
-from episodic_agent.core.chains import chain_policy
+from episodic_agent.core.chains.policies import chain_policy
 
 
 def test_pairs_and_figures_are_of_sessions_that_stand_in_one_tree() -> None:

@@ -18,10 +18,12 @@ from benchmarks import (
     asked,
     boundary_quality,
     cue_families,
+    entity_quality,
     quality_tables,
     recall_quality,
     results,
     tables,
+    uncertainty,
 )
 from episodic_agent.core import recall as ranking
 from episodic_agent.core.boundary.conversation.cues.baseline import BaselineCues
@@ -401,7 +403,9 @@ def test_the_curve_rises_with_the_recall_that_is_kept_and_its_errors_fall_with_t
     assert float(np.mean(remaining)) == pytest.approx(0.9, abs=0.02)
 
 
-@pytest.mark.parametrize("module", [cue_families, quality_tables, recall_quality])
+@pytest.mark.parametrize(
+    "module", [abstention, cue_families, entity_quality, quality_tables, recall_quality, uncertainty]
+)
 def test_the_examples_in_the_documentation_run(module: Any) -> None:
     tried = doctest.testmod(module)
     assert tried.attempted > 0

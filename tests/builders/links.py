@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid5
 
-from episodic_agent.core.links import link_policy
+from episodic_agent.core.links.policies import link_policy
 from episodic_agent.engine.memory import Memory
 from episodic_agent.schemas import Decision, Json, Scope
 

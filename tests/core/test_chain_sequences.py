@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.chains import Metadata, ReplayedEpisode, ReplayHit, fetched, replay_text, selected
+from episodic_agent.core.chains.metadata import Metadata
+from episodic_agent.core.chains.sequences import ReplayedEpisode, ReplayHit, fetched, replay_text, selected
 from episodic_agent.errors import InvalidInput
 
 AT = datetime(2026, 3, 1, 9, tzinfo=UTC)

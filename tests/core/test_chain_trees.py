@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.chains import (
-    TreeNode,
+from episodic_agent.core.chains.trees import (
     allowed,
     ancestors,
     arc,
@@ -20,6 +19,7 @@ from episodic_agent.core.chains import (
     roots,
 )
 from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.schemas.chains import TreeNode
 
 A, B, C, D, E = (UUID(int=n) for n in range(1, 6))
 AT = datetime(2026, 3, 4, 9, tzinfo=UTC)

@@ -11,27 +11,21 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 
 from episodic_agent.core.calibration import Calibration
-from episodic_agent.core.chains import (
-    ChainPolicy,
-    EpisodeStanding,
-    EpisodeView,
-    FixedChain,
-    Refusal,
-    SessionTurn,
-    chain_policy,
-    chain_policy_names,
+from episodic_agent.core.chains.deciding import (
     decide,
     decision_of,
     eligible,
     follows,
-    judge,
     recomputed,
     unjudged_verdict,
-    view_of,
 )
+from episodic_agent.core.chains.evidence import judge
 from episodic_agent.core.chains.opening import opening
+from episodic_agent.core.chains.policies import ChainPolicy, FixedChain, chain_policy, chain_policy_names
+from episodic_agent.core.chains.records import EpisodeStanding, EpisodeView, SessionTurn, view_of
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Vector
+from episodic_agent.schemas.chains import Refusal
 
 NOW = datetime(2026, 3, 6, 12, tzinfo=UTC)
 SEED, FIXED, DEFAULT = chain_policy("seed-004"), chain_policy("chain-fixed"), chain_policy()

@@ -15,13 +15,12 @@ from episodic_agent.core.evaluation.retrieval import (
     QuestionResult,
     evidence_ranks,
     false_recall_at,
-    locomo_recall,
     question_metrics,
     score_abstention,
     score_by_type,
     score_questions,
 )
-from episodic_agent.core.evaluation.summary import bootstrap_interval, rounded
+from episodic_agent.core.evaluation.summary import rounded
 from episodic_agent.errors import InvalidInput
 
 TWENTY = [f"m{i}" for i in range(20)]
@@ -139,18 +138,6 @@ def test_types_are_scored_apart_and_types_without_evidence_are_left_out():
     ]
 
 
-def test_locomos_rule_gives_a_question_without_evidence_full_marks():
-    results = [QuestionResult(TWENTY, {"m0", "m9"}), QuestionResult([], [])]
-    assert locomo_recall(results, 5) == pytest.approx((0.5 + 1.0) / 2)
-    assert locomo_recall(results, 10) == 1.0
-
-
-@settings(max_examples=share(50), deadline=None, derandomize=True)
-@given(st.lists(answered, min_size=1, max_size=8), st.sampled_from([1, 3, 5, 10, 25, 50]))
-def test_locomos_rule_equals_plain_recall_when_every_question_has_evidence(results, k):
-    assert locomo_recall(results, k) == pytest.approx(score_questions(results).values[f"recall@{k}"])
-
-
 def judged(confidence: float, *, evidence: bool, abstained: bool = False) -> QuestionResult:
     return QuestionResult(["a"], ["a"] if evidence else [], "", abstained, confidence)
 
@@ -224,44 +211,14 @@ def test_a_kind_of_question_that_is_absent_gives_null_not_zero():
     "call",
     [
         lambda: question_metrics(QuestionResult(["a"], [])),
-        lambda: locomo_recall([], 5),
-        lambda: locomo_recall([QuestionResult([], [])], 0),
         lambda: false_recall_at([0.5], [0.5], 0.0),
         lambda: false_recall_at([0.5], [0.5], 1.1),
         lambda: score_abstention([judged(math.nan, evidence=True)]),
-        lambda: bootstrap_interval([], 1),
-        lambda: bootstrap_interval([1.0, math.nan], 1),
-        lambda: bootstrap_interval([1.0], 1, rounds=0),
-        lambda: bootstrap_interval([1.0], 1, level=1.0),
     ],
 )
 def test_what_cannot_be_scored_is_refused(call):
     with pytest.raises(InvalidInput):
         call()
-
-
-def test_a_bootstrap_interval_is_as_wide_as_the_normal_one_on_a_large_sample():
-    values = np.random.default_rng(3).normal(0.6, 0.2, size=2000)
-    low, high = bootstrap_interval(values.tolist(), seed=1)
-    half = 1.96 * values.std() / math.sqrt(values.size)
-    assert low == pytest.approx(values.mean() - half, abs=0.1 * half)
-    assert high == pytest.approx(values.mean() + half, abs=0.1 * half)
-
-
-@pytest.mark.slow
-def test_a_bootstrap_interval_covers_the_true_mean_about_as_often_as_it_says():
-    source = np.random.default_rng(4)
-    samples = [source.random(80) < 0.7 for _ in range(200)]
-    intervals = [bootstrap_interval(sample.tolist(), seed=i, rounds=200) for i, sample in enumerate(samples)]
-    assert 0.89 <= np.mean([low <= 0.7 <= high for low, high in intervals]) <= 0.99
-
-
-def test_a_bootstrap_depends_on_its_seed_alone():
-    values = [0.0, 0.2, 0.9, 1.0, 0.4] * 8
-    assert bootstrap_interval(values, seed=5) == bootstrap_interval(values, seed=5)
-    assert bootstrap_interval(values, seed=5) != bootstrap_interval(values, seed=6)
-    narrow, wide = bootstrap_interval(values, 5, level=0.5), bootstrap_interval(values, 5, level=0.99)
-    assert wide[0] < narrow[0] < np.mean(values) < narrow[1] < wide[1]
 
 
 @pytest.mark.parametrize(

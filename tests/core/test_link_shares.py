@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.links import compete, decide, features_of, link_policy, recomputed
 from episodic_agent.core.links.choice import Talk, choose, edges, ranks, talk_of
-from episodic_agent.core.links.policies import ChoicePolicy
+from episodic_agent.core.links.features import features_of
+from episodic_agent.core.links.policies import ChoicePolicy, link_policy
 from episodic_agent.core.links.reading import read_message
+from episodic_agent.core.links.verdict import compete, decide, recomputed
 
 TEN = datetime(2026, 3, 2, 10, tzinfo=UTC)
 POLICY = ChoicePolicy()

@@ -10,25 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from episodic_agent.core.calibration import Calibration
-from episodic_agent.core.links import (
-    ActivePeriod,
-    Features,
-    ThreadFeatures,
-    cues,
-    due,
-    features_of,
-    grown,
-    judge,
-    link_policy,
-    link_policy_names,
-    named_ranges,
-    score,
-    thread_of,
-)
-from episodic_agent.core.links.candidates import candidates
+from episodic_agent.core.links.candidates import ActivePeriod, candidates, due, named_ranges
 from episodic_agent.core.links.dependence import dependence
-from episodic_agent.core.links.lexicon import recalls
+from episodic_agent.core.links.evidence import judge, score
+from episodic_agent.core.links.features import Features, ThreadFeatures, features_of, grown, thread_of
+from episodic_agent.core.links.lexicon import cues, recalls
 from episodic_agent.core.links.outcomes import meant, reminds
+from episodic_agent.core.links.policies import link_policy, link_policy_names
 from episodic_agent.core.links.reading import read_message
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Vector

@@ -6,9 +6,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from episodic_agent.core.links import compete, decide, judge, link_policy, thread_of
-from episodic_agent.core.links.policies import FittedPolicy, inputs
+from episodic_agent.core.links.evidence import judge
+from episodic_agent.core.links.features import thread_of
+from episodic_agent.core.links.policies import FittedPolicy, inputs, link_policy
 from episodic_agent.core.links.reading import read_message
+from episodic_agent.core.links.verdict import compete, decide
 from episodic_agent.data import numbers
 
 FILE = Path(__file__).parents[2] / "benchmarks" / "cases" / "links_own.jsonl"

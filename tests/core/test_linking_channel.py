@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from benchmarks.thread_quality import Example, by_names, examples, fit, rounded
-from episodic_agent.core.links import link_policy
 from episodic_agent.core.links.disentanglement import INPUTS, REACH, Channel, Line, alone, answers, chosen
+from episodic_agent.core.links.policies import link_policy
 from episodic_agent.engine.evaluate.threads import LabelledChannel
 
 AT = datetime(2026, 3, 2, 9, tzinfo=UTC)

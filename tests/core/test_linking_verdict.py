@@ -10,22 +10,11 @@ from builders.injections import INJECTIONS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.links import (
-    LinkEvidence,
-    LinkPolicy,
-    LinkVerdict,
-    Opinion,
-    UserTurn,
-    compete,
-    decide,
-    features_of,
-    link_policy,
-    outcome_of,
-    recomputed,
-    thread_of,
-)
-from episodic_agent.core.links.policies import choice_utility
-from episodic_agent.core.links.verdict import settled
+from episodic_agent.core.links.evidence import LinkEvidence
+from episodic_agent.core.links.features import features_of, thread_of
+from episodic_agent.core.links.outcomes import UserTurn, outcome_of
+from episodic_agent.core.links.policies import LinkPolicy, choice_utility, link_policy
+from episodic_agent.core.links.verdict import LinkVerdict, Opinion, compete, decide, recomputed, settled
 from episodic_agent.core.prompts import thread_link
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json, Observation

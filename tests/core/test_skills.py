@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from episodic_agent.core.prompts import skills as asking
 from episodic_agent.core.skills.confidence import (
+    THRESHOLD,
     after_use,
     faded,
     initial_confidence,
-    is_created,
     present_confidence,
     settled,
 )
@@ -42,7 +42,7 @@ CITIES = ("Boston", "New York", "Paris", "Lisbon", "Tokyo")
 )  # fmt: skip
 def test_confidence_at_creation(count: int, validation: float, confidence: float, created: bool) -> None:
     assert initial_confidence(count, validation) == pytest.approx(confidence, abs=5e-4)
-    assert is_created(count, validation) is created
+    assert (initial_confidence(count, validation) > THRESHOLD) is created
 
 
 def test_the_fifth_use_weighs_experience_against_the_first_estimate() -> None:

@@ -13,7 +13,8 @@ from builders.examples import share
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from episodic_agent.core.episodes import EpisodeText, encode_extractive, plain_text, tame
+from episodic_agent.core.episodes.clauses import plain_text, tame
+from episodic_agent.core.episodes.extractive import EpisodeText, encode_extractive
 from episodic_agent.schemas import Kind, Observation, TimeSource, Vector
 
 START = datetime(2023, 8, 14, 15, 0, tzinfo=UTC)
@@ -305,6 +306,45 @@ def test_sentences_stand_in_the_order_they_were_said() -> None:
 )
 def test_relative_times_are_dated(text: str, expected: str) -> None:
     assert expected in encode(observe(("Ana", text))).summary
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I set up the checklist on the ward, trained 11 starters, never missed a shift in 6 years.",
+        "That was the first real holiday in two years for all of us.",
+        "I lost nearly nine kilos in three months without a diet.",
+        "In six years I never missed a single shift at the hospital.",
+        "She hasn't called her mother in four weeks.",
+        "It takes a good carpenter to build this table in two days.",
+    ],
+)
+def test_how_long_something_took_is_no_date(text: str) -> None:
+    assert "(" not in encode(observe(("Ana", text))).summary
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We were at the doctor with Milo, and in two weeks we go again.",
+        "My sister gets married in two weeks in Leeds.",
+        "Barry asked for the deposit, the tiler starts in two weeks.",
+    ],
+)
+def test_a_day_to_come_is_dated_beside_what_is_over(text: str) -> None:
+    assert "in two weeks (week of 28 August 2023)" in encode(observe(("Ana", text))).summary
+
+
+def test_a_sentence_that_ends_in_a_bracket_or_a_quotation_gets_its_full_stop() -> None:
+    lines = [
+        ("Ana", 'The worktop in the kitchen is the pale grey one, "Cloudburst"'),
+        ("Ana", "Our deposit for the kitchen goes to Barry in three days"),
+        ("Ana", 'Then Barry said: "The cupboards come first!"'),
+    ]
+    summary = encode(observe(*lines)).summary
+    assert 'the pale grey one, "Cloudburst". Our deposit' in summary
+    assert "in three days (17 August 2023). Then Barry" in summary
+    assert summary.endswith('come first!"')
 
 
 def test_a_date_is_given_once_for_the_same_words() -> None:

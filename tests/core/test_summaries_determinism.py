@@ -12,7 +12,7 @@ PROGRAM = """
 import hashlib, json
 from datetime import UTC, datetime
 from uuid import UUID
-from episodic_agent.core.episodes import encode_extractive
+from episodic_agent.core.episodes.extractive import encode_extractive
 from episodic_agent.data import demo_folder
 from episodic_agent.schemas import Observation
 

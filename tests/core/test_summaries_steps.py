@@ -2,7 +2,7 @@
 
 from builders.steps import step
 
-from episodic_agent.core.episodes import encode_steps
+from episodic_agent.core.episodes.extractive import encode_steps
 from episodic_agent.core.episodes.steps import step_metadata, step_summary, step_title
 from episodic_agent.schemas import Json, Observation
 

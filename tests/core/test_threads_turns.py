@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.threads.turns import Pair, last_turns, opens_turn, pairs, turn_count, turns
+from episodic_agent.core.threads.turns import Pair, opens_turn, pairs, turn_count, turns
 from episodic_agent.schemas import Kind, Observation
 
 START = datetime(2025, 11, 5, 10, tzinfo=UTC)
@@ -45,12 +45,6 @@ def test_a_turn_holds_everything_up_to_the_next_user_message() -> None:
         (8, 8, True),
     ]
     assert turn_count(WEATHER) == 4
-
-
-def test_the_last_turns_are_the_last() -> None:
-    assert [t.first_seq for t in last_turns(WEATHER, 2)] == [6, 8]
-    assert last_turns(WEATHER, 0) == []
-    assert len(last_turns(WEATHER, 99)) == 5
 
 
 def test_an_answer_is_the_last_thing_said_in_a_turn() -> None:

@@ -9,7 +9,7 @@ from episodic_agent.core.sections.resolutions import resolutions
 from episodic_agent.core.sections.triggers import SectionState, Trigger, due
 from episodic_agent.core.threads.records import Arriving, IntakeVerdict, Resolution, as_record
 from episodic_agent.core.threads.resolution import Resolver, idle
-from episodic_agent.core.threads.turns import is_reply, last_turns, pairs, turn_count, turns
+from episodic_agent.core.threads.turns import is_reply, pairs, turn_count, turns
 from episodic_agent.schemas import Observation
 from episodic_agent.schemas.contexts import AnsweredQuestion, Linked, ThreadBackground
 
@@ -43,7 +43,7 @@ class Conversation:
         line = self.said[thread]
         asked = [
             AnsweredQuestion(p.question, p.answer, line[p.first_seq].at, p.first_seq, p.last_seq)
-            for p in pairs(last_turns(line, 5))
+            for p in pairs([*turns(line)][-5:])
         ]
         return ThreadBackground(
             thread, title, view.created_at, view.last_activity_at, 0, line[-1].seq, pairs=tuple(asked)

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import pytest
 
-from episodic_agent.core.episodes import EpisodeText, encode_extractive
+from episodic_agent.core.episodes.extractive import EpisodeText, encode_extractive
 from episodic_agent.core.evaluation.lives import is_phrase
 from episodic_agent.schemas import Observation
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.links import seed_score
+from episodic_agent.core.links.policies import seed_score
 from episodic_agent.core.tuning.disagreements import findings
 from episodic_agent.core.tuning.records import (
     LabelledDecision,

@@ -13,9 +13,10 @@ from builders.commands import Run
 from stores.builders import rewrite_terms
 
 from episodic_agent import Memory
-from episodic_agent.core.chains import Term, follows
+from episodic_agent.core.chains.deciding import follows
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.schemas import Decision, Scope
+from episodic_agent.schemas.chains import Term
 
 OpenMemory = Callable[..., Memory]
 NINE = datetime(2026, 3, 4, 9, tzinfo=UTC)

@@ -17,6 +17,7 @@ from conftest import OpenMemory
 from episodic_agent import Memory
 from episodic_agent.core.context.telling import Block, QuotedText, Spot
 from episodic_agent.core.context.tokens import estimate
+from episodic_agent.core.language import plural
 from episodic_agent.engine.context.assembling import ThreadContext
 from episodic_agent.engine.context.correcting import with_corrections
 from episodic_agent.engine.context.gathering import gathered, situation
@@ -632,3 +633,17 @@ def test_of_a_long_output_the_lines_that_answer_are_told(memory: Memory) -> None
     assert rest.count("PASSED") < 4
     found = ana.search("AssertionError in test_rounding")
     assert failed in str(found)
+
+
+def test_a_budget_without_room_for_the_past_names_the_least_that_has(memory: Memory) -> None:
+    ana = memory.user("ana")
+    ana.add(DIET, thread="diet")
+    for few in (1, 5, 12):
+        (note,) = [one for one in ana.context(DINNER, max_tokens=few).notes if "fits into" in one]
+        least = int(note.split("; ")[1].split()[0])
+        assert note.startswith(f"no line of the past fits into {plural(few, 'token')}; ")
+        assert ana.context(DINNER, max_tokens=least - 1).items == []
+        enough = ana.context(DINNER, max_tokens=least)
+        assert [DIET in one.text for one in enough.items] == [True]
+        assert not any("fits into" in one for one in enough.notes)
+    assert not any("fits into" in one for one in memory.user("new").context(DINNER, max_tokens=5).notes)

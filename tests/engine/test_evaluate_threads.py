@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks import tables, thread_quality
-from episodic_agent.core.links import link_policy
+from episodic_agent.core.links.policies import link_policy
 from episodic_agent.engine.evaluate.threads import channels, evaluate_file
 from episodic_agent.errors import InvalidInput
 from episodic_agent.providers.embedders.hashing import HashingEmbedder

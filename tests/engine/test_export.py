@@ -164,13 +164,29 @@ def test_an_export_can_become_another_users_memory(
     note = f"{exported.name} is an export of 'ana', not of 'bo': what its user said counts as bo's"
     would = memory.user("bo").import_file(exported, dry_run=True)
     done = memory.user("bo").import_file(exported)
-    beside = f"{exported.name} holds 3 facts, too"
+    beside = f"{exported.name} holds 3 facts that hold, too"
     assert would.notes == done.notes == [note, beside]
     assert note in repr(done)
     assert (would.added, would.threads) == (done.added, done.threads)
     assert memory.user("ana").import_file(exported).notes == [beside]
     assert memory.user("bo").stats().observations == memory.user("ana").stats().observations == 23
     assert [f for f in memory.doctor() if f.severity == "error"] == []
+
+
+def test_an_import_tells_facts_that_hold_from_those_that_ended_as_the_figures_do(
+    open_memory: OpenMemory, tmp_path: Path
+) -> None:
+    with open_memory(tmp_path / "moved.db") as moved:
+        ana = moved.user("ana")
+        for minute, text in enumerate(
+            ("Our rent is 700 euros a month, warm.", "Our rent is 720 euros a month now, warm.")
+        ):
+            ana.add(say(text, minute), thread=text)
+            ana.flush()
+        path = write(moved, tmp_path / "moved.jsonl", "ana")
+        assert ana.stats().facts == 1
+    report = open_memory(tmp_path / "again.db").user("ana").import_file(path)
+    assert report.notes == [f"{path.name} holds 1 fact that holds, 1 fact that ended, too"]
 
 
 def test_an_open_question_survives_the_way(open_memory: OpenMemory, tmp_path: Path) -> None:

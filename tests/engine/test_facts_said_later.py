@@ -8,8 +8,7 @@ from builders.chats import Clock, mine
 from conftest import OpenMemory
 
 from episodic_agent import Memory
-from episodic_agent.engine.lived import facts_as_lived
-from episodic_agent.faces.shapes import fact_card_item
+from episodic_agent.faces.shapes import fact_card_item, facts_as_lived
 
 OLDER = "Please always send my parcels to the bakery on the corner."
 NEWER = "I have been working at the bakery on Hill Road since September."

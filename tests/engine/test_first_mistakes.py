@@ -48,6 +48,11 @@ OF_A_USER: list[tuple[Call, type[Exception], str]] = [
         "^the time 2199-01-01T.* years ahead of now",
     ),
     (lambda u: u.add([{"role": "user"}]), InvalidInput, "item 1: the text is empty; give some text"),
+    (
+        lambda u: u.add([{"role": "user", "txt": "The tap drips"}]),
+        InvalidInput,
+        '^item 1: the text is empty: it stands under "content", not "txt"$',
+    ),
     (lambda u: u.add(["hello", None]), InvalidInput, "item 2: a message is a text or an object with role"),
     (lambda u: u.add([["user", "hello"]]), InvalidInput, "item 1: .*not a list"),
     (lambda u: u.add("hello", role=None), InvalidInput, "`role` is a text, not NoneType"),

@@ -223,7 +223,10 @@ def test_notes_and_tables_in_a_folder_are_counted(tmp_path: Path) -> None:
     )
     (tmp_path / "notes.csv").write_text("id,created,note\n1,2026-09-22,gas 9.120\n", encoding="utf-8")
     seen = read(tmp_path)
-    assert (len(seen["messages"]), seen["notes"]) == (1, ["2 files without talk left out"])
+    assert (len(seen["messages"]), seen["notes"]) == (
+        1,
+        ["2 files without talk (CHANGELOG.md, notes.csv) left out"],
+    )
 
 
 def test_a_script_is_told_what_was_left_out(run: Run, tmp_path: Path) -> None:
@@ -233,7 +236,7 @@ def test_a_script_is_told_what_was_left_out(run: Run, tmp_path: Path) -> None:
         "transcript: 1 conversation, 1 message",
         "default's own words: no message",
         "others' words: Ana (1); if default is among them, pass --me NAME",
-        "1 file without talk left out",
+        "1 file without talk (notes.csv) left out",
     ]
 
 

@@ -21,7 +21,9 @@ from builders.minilm import default_model
 from conftest import OpenMemory
 
 from episodic_agent import Memory
-from episodic_agent.core.links import due, features_of, recomputed
+from episodic_agent.core.links.candidates import due
+from episodic_agent.core.links.features import features_of
+from episodic_agent.core.links.verdict import recomputed
 from episodic_agent.core.prompts import thread_link
 from episodic_agent.engine.jobs.kinds import LINK
 from episodic_agent.engine.later import runner_of

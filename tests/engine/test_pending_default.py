@@ -21,8 +21,8 @@ from episodic_agent.core.boundary.records import unpack_record
 from episodic_agent.engine.boundary.explain import replay
 from episodic_agent.engine.boundary.pending import LONGEST_TAIL
 from episodic_agent.engine.doctor.examining import follows
-from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.errors import ProviderUnavailable
+from episodic_agent.protocols import stored_decision
 from episodic_agent.providers.models.openai import ModelLimits, OpenAIModel
 from episodic_agent.schemas import Json, Scope
 from episodic_agent.testing.model_server import read_conversation, serving

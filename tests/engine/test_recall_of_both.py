@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 from builders.chats import START, Clock
+from builders.embedders import Crowded
 
 from episodic_agent import Memory
 from episodic_agent.engine.user import UserMemory
@@ -63,7 +64,35 @@ def test_what_is_printed_of_a_hit_is_its_confidence_and_not_its_score(memory: Us
     assert fact.startswith("fact: user: ")
     assert hit.startswith(f"confidence {recall.hits[0].confidence:.0%}: {recall.hits[0].start_at:%Y-%m-%d} ")
     only_facts = replace(recall, hits=())
-    assert str(only_facts).splitlines() == [fact, "no message answers: nothing relevant"]
+    assert str(only_facts).splitlines() == [fact, "nothing else relevant"]
+
+
+@pytest.mark.parametrize(
+    ("facts", "answered", "unanswered"),
+    [
+        (
+            ("Наша кошка Муся ест только курицу.", "Моя сестра Аня живёт в Самаре."),
+            "Что ест кошка?",
+            "Какая столица Монголии?",
+        ),
+        (
+            ("Unsere Katze Mia frisst nur Huhn.", "Meine Schwester Anna wohnt in Bremen."),
+            "Was frisst die Katze?",
+            "Was kostet ein Theaterticket?",
+        ),
+    ],
+)
+def test_where_the_embedder_finds_everything_near_only_words_bring_a_fact(
+    open_memory: OpenMemory, facts: tuple[str, ...], answered: str, unanswered: str
+) -> None:
+    """A model of English puts any two Russian sentences close: its cosines must not lead an answer."""
+    memory = open_memory(embedder=Crowded()).user("ana")
+    memory.add(list(facts))
+    memory.flush()
+    assert told(memory, answered) == [facts[0]]
+    assert told(memory, unanswered) == []
+    assert "Known Facts" in memory.retrieve(answered)
+    assert "Known Facts" not in memory.retrieve(unanswered)
 
 
 def test_a_stretch_of_time_narrows_the_facts_by_when_they_were_said(memory: UserMemory) -> None:

@@ -37,9 +37,8 @@ from episodic_agent import Memory
 from episodic_agent.data import demo_folder
 from episodic_agent.engine.boundary.generations import last_resegmenting, resegmenting_id
 from episodic_agent.engine.boundary.segmenting import inheriting
-from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.errors import Conflict, InvalidInput, NotFound, ProviderUnavailable
-from episodic_agent.protocols import EPISODES, Store
+from episodic_agent.protocols import EPISODES, Store, stored_decision
 from episodic_agent.schemas import Episode, Scope, Thread
 
 DEMO = demo_folder() / "maya-work.jsonl"

@@ -18,7 +18,7 @@ from builders.sessions import AGAIN, BREAD, LEAK, NINE, ON_AGAIN, ON_BREAD, ON_L
 from builders.steps import step_fields
 
 from episodic_agent import Memory
-from episodic_agent.core.chains import follows
+from episodic_agent.core.chains.deciding import follows
 from episodic_agent.engine.threads.sessions import Session
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.schemas import Decision, EpisodeState, Scope, Vector

@@ -14,15 +14,15 @@ from builders.links import DAY, between_70_and_72, decide, known, link_decision,
 from conftest import OpenMemory
 
 from episodic_agent import Memory
-from episodic_agent.core.links import link_policy
+from episodic_agent.core.links.policies import link_policy
 from episodic_agent.core.prompts import thread_link
 from episodic_agent.engine.jobs.runner import Handler
 from episodic_agent.engine.later import runner_of
-from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.tuning import runs as tuning
 from episodic_agent.engine.tuning.outcomes import ask_for_outcomes
 from episodic_agent.engine.tuning.runs import guidance_in_force, policy_in_force
 from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.protocols import stored_decision
 from episodic_agent.schemas import Decision, Job, Receipt, Scope
 
 WEATHER = ("What's the weather in New York?", "Sunny in New York, a high of 72.")

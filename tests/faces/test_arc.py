@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from episodic_agent import Memory
-from episodic_agent.core.chains import TreeNode, laid_out
+from episodic_agent.core.chains.trees import laid_out
 from episodic_agent.engine.chains.arcs import Arc, ArcStep
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.plots import arc_png, arc_svg, arc_terminal
 from episodic_agent.schemas import Scope
+from episodic_agent.schemas.chains import TreeNode
 
 AT = datetime(2026, 3, 4, 9, 12, tzinfo=UTC)
 LEAK = "Fix <b>&amp; $x^2$"

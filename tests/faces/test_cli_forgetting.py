@@ -57,6 +57,17 @@ def test_copies_that_stay_are_named_before_and_after(run: Run, safe: str, databa
         assert copy in text
 
 
+def test_what_is_counted_is_named_so_that_figures_are_not_mistaken_for_it(run: Run, database: Path) -> None:
+    """A receipt counts all that was stored, the figures of a memory what holds."""
+    with Memory.open(database, embedder="hashing", policy="seed-001") as memory:
+        for text in ("Our rent is 700 euros a month, warm.", "Our rent is 720 euros a month now, warm."):
+            mine(memory).add(text, thread=text)
+            mine(memory).flush()
+        assert mine(memory).stats().facts == 1
+    assert "facts that hold    1\n" in run("stats").out
+    assert "2 facts (ended ones too)" in run("forget", "user", "default", "--dry-run").out
+
+
 def test_an_episode_is_named_by_the_beginning_of_its_id(run: Run, safe: str) -> None:
     (episode,) = run("episodes", "--json").json["episodes"]
     text = run("forget", "episode", episode["episode_id"][:8], "--yes").out

@@ -1,10 +1,12 @@
-"""Which hits of a search people are shown."""
+"""What people are shown: which hits of a search, whose times, what a thread is called."""
 
 from dataclasses import replace
+from pathlib import Path
 from uuid import UUID
 
 import pytest
 from builders.chats import START
+from builders.commands import Run
 
 from episodic_agent.engine.results import Hit, Recall
 from episodic_agent.faces.cli.reading import render_recall
@@ -33,3 +35,21 @@ def test_the_best_hit_is_shown_however_faint_and_all_of_a_policy_that_is_sure_of
     unsure = [replace(hit, confidence=0.0) for hit in (BEST, *OTHERS)]
     render_recall(Recall("who came?", unsure, (), 0.0), "ana")
     assert "3. The tap" in capsys.readouterr().out
+
+
+def test_times_are_those_of_who_wrote_with_their_offset_and_in_utc_for_scripts(run: Run) -> None:
+    """As `docs/cli.md` says."""
+    run("add", "The tap drips again", "--timestamp", "2026-03-01T00:30:00+01:00", "--thread", "kitchen")
+    assert "2026-03-01 00:30 +01:00" in run("episodes").out
+    assert "2026-02-28T23:30:00+00:00" in run("episodes", "--json").out
+    rules = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+    assert "- Times are those of who wrote, with their offset (`+01:00`) where that is not UTC.\n" in rules
+    assert "with times in UTC.\n" in rules
+
+
+def test_a_listing_of_threads_says_that_a_title_may_be_its_newest_episode_s(run: Run) -> None:
+    run("add", "The tap drips again", "--thread", "kitchen")
+    heading, row = run("threads").out.splitlines()[:2]
+    assert "title or newest episode" in heading
+    assert "kitchen" in row
+    assert "The tap drips again" in row

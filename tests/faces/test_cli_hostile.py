@@ -22,7 +22,10 @@ from episodic_agent.core.language import escaped, visible
 from episodic_agent.faces.cli import saying
 from episodic_agent.faces.cli.main import cli
 from episodic_agent.faces.cli.printing import Printed
-from episodic_agent.faces.plot import arc_svg, arc_terminal, map_svg, map_terminal, plot_svg, plot_terminal
+from episodic_agent.faces.plot.arc import arc_svg, arc_terminal
+from episodic_agent.faces.plot.figure import plot_svg
+from episodic_agent.faces.plot.map import map_svg, map_terminal
+from episodic_agent.faces.plot.terminal import plot_terminal
 
 OTHER = f"other{UNSEEN}"
 # Arguments of every command; {names} are ids in the memory. Those after are told to print what is stored.

@@ -111,6 +111,11 @@ WRONG: Mapping[str, Wrong] = {
         ["search", *ANA], 2, ["missing argument 'QUERY'", "`episodic search --help`"]
     ),
     "a word too many": Wrong(["stats", "tap", *ANA], 2, ["unexpected extra argument", "tap"]),
+    "an option by another name": Wrong(
+        ["search", "tap", "--channel", "chat"],
+        2,
+        ["no such option '--channel'; did you mean '--only' (Nothing but of these threads and channels)?"],
+    ),
     "a file to write without its option": Wrong(
         ["export", "out.jsonl", *ANA], 2, ["argument 'out.jsonl'", "named with --output"]
     ),
@@ -299,7 +304,7 @@ def test_an_extra_that_is_missing_is_named_with_its_command(
     monkeypatch.delitem(sys.modules, "episodic_agent.faces.http.serving", raising=False)
     refused = run("serve", db=folder / "memory.db")
     assert refused.code == 2
-    assert "pip install 'episodic-agent[serve]'" in refused.error
+    assert "run pip install '.[serve]' in the clone of episodic-agent" in refused.error
 
 
 def test_a_budget_in_which_nothing_fits_is_named(run: Run, folder: Path) -> None:

@@ -266,5 +266,5 @@ def test_without_matplotlib_the_demo_tells_all_and_how_to_get_its_pictures(
     monkeypatch.setattr("episodic_agent.faces.plot.figure.importlib.import_module", missing)
     text = shown("--arc", "--output", str(tmp_path / "arc"))
     assert "· 3 sessions · 3 days" in text
-    assert 'pip install "episodic-agent[plot]"' in text
+    assert "pip install '.[plot]'" in text
     assert not (tmp_path / "arc" / "arc.png").exists()

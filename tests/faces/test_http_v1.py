@@ -82,6 +82,13 @@ def test_a_batch_is_kept_in_order_and_answered_with_receipts(client: TestClient)
     assert client.get(f"{ANA}/stats").json()["observations"] == 2
 
 
+def test_a_text_under_another_of_its_names_is_read_and_the_document_says_so(client: TestClient) -> None:
+    assert add(client, {"role": "user", "text": "The kitchen tap drips again"}).status_code == 200
+    assert "The kitchen tap drips again" in client.post(f"{ANA}/search", json={"query": "tap"}).text
+    fields = client.get("/openapi.json").json()["components"]["schemas"]["NewMessage"]["properties"]
+    assert "`text` is read as well" in fields["content"]["description"]
+
+
 def test_a_message_with_the_id_of_an_erased_one_is_told_to_be_erased(client: TestClient) -> None:
     kept = add(client, message("One", id="a"), message("Two", id="b"), thread="t").json()["receipts"]
     assert [r["state"] for r in kept] == ["open", "open"]
@@ -385,6 +392,13 @@ def test_what_is_known_already_is_not_sent_again(client: TestClient) -> None:
             {"messages": [{"role": "user"}]},
             400,
             "item 1: the text is empty; give some text",
+        ),
+        (
+            "POST",
+            f"{ANA}/messages",
+            {"messages": [{"role": "user", "txt": "The tap drips"}]},
+            400,
+            'item 1: the text is empty: it stands under "content", not "txt"',
         ),
         ("GET", f"{ANA}/episodes?limit=201", None, 422, "`limit` is at most 200, not 201"),
         ("GET", f"{ANA}/episodes?limit=ten", None, 422, "`limit` is a whole number, not 'ten'"),

@@ -17,8 +17,9 @@ from rich.text import Text
 
 from episodic_agent.engine.boundary.traces import BoundaryTrace
 from episodic_agent.errors import InvalidInput
-from episodic_agent.faces.plot import plot_png, plot_svg, plot_terminal
+from episodic_agent.faces.plot.figure import plot_png, plot_svg
 from episodic_agent.faces.plot.labels import Fonts, Label, stagger, text_width, to_draw
+from episodic_agent.faces.plot.terminal import plot_terminal
 from episodic_agent.faces.plot.words import time_labels
 
 START = datetime(2024, 3, 1, 9, 15, tzinfo=UTC)

@@ -17,8 +17,9 @@ from rich.cells import cell_len
 
 from episodic_agent.core.boundary.steps.custom import adapt
 from episodic_agent.engine.boundary.traces import BoundaryTrace
-from episodic_agent.faces.plot import plot_png, plot_svg, plot_terminal
+from episodic_agent.faces.plot.figure import plot_png, plot_svg
 from episodic_agent.faces.plot.steps import freezes, visits
+from episodic_agent.faces.plot.terminal import plot_terminal
 from episodic_agent.protocols import BoundaryDetector
 from episodic_agent.schemas import ActiveContextFrame, Entity, Reading
 

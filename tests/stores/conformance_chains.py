@@ -8,17 +8,11 @@ import pytest
 from stores.builders import ANA, BO, NOW, begin_thread, identity, make_episode, minute, rewrite_terms
 from stores.conformance import StoreFixture
 
-from episodic_agent.core.chains import (
-    Condition,
-    Refusal,
-    TreeNode,
-    matches,
-    metadata_terms,
-    parse_filter,
-)
+from episodic_agent.core.chains.filters import matches, metadata_terms, parse_filter
 from episodic_agent.errors import NotFound
 from episodic_agent.protocols import Store, split_ref
 from episodic_agent.schemas import Encoding, EpisodeKind, EpisodeState, Json, Scope
+from episodic_agent.schemas.chains import Condition, Refusal, TreeNode
 from episodic_agent.stores.rows import to_time
 
 FIRST, SECOND, THIRD = (make_episode(name, 0, 2, generation=0).id for name in ("one", "two", "three"))

@@ -10,9 +10,9 @@ import pytest
 from stores.builders import ANA, begin_thread, identity, make_episode, minute, rewrite_terms
 from stores.postgres_server import Databases, open_postgres
 
-from episodic_agent.core.chains import Condition, Term
 from episodic_agent.protocols import Store
 from episodic_agent.schemas import Scope
+from episodic_agent.schemas.chains import Condition, Term
 from episodic_agent.stores.keys import keys_of
 from episodic_agent.stores.postgres.metadata import _PART
 from episodic_agent.stores.postgres.server.batches import texts

@@ -135,7 +135,9 @@ def test_without_the_driver_the_extra_is_named() -> None:
         "except InvalidInput as error: print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "PostgreSQL needs its driver; run pip install 'episodic-agent[postgres]'"
+    assert done.stdout.strip() == (
+        "PostgreSQL needs its driver; run pip install '.[postgres]' in the clone of episodic-agent"
+    )
 
 
 # --- replicas -------------------------------------------------------------------------------------------

@@ -28,7 +28,6 @@ from stores.builders import (
     random_vectors,
 )
 
-from episodic_agent.core.chains import Condition, Refusal
 from episodic_agent.core.facts import Category, FactCandidate, FactEvidence
 from episodic_agent.protocols import (
     EPISODES,
@@ -60,6 +59,7 @@ from episodic_agent.schemas import (
     Section,
     WorkRow,
 )
+from episodic_agent.schemas.chains import Condition, Refusal
 from episodic_agent.schemas.erasures import Erasure, What
 from episodic_agent.schemas.skills import SkillState, TurnRef
 from episodic_agent.schemas.strength import Strength

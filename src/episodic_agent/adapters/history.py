@@ -141,7 +141,7 @@ def item_for(
     try:
         read_item(item)
     except InvalidInput as error:
-        if str(error) != EMPTY:
+        if not str(error).startswith(EMPTY):
             raise
         kind = fields.get("type") or fields.get("role") or "message"
         role = fields.get("role", "assistant")

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from episodic_agent.engine.async_memory import AsyncMemory
 from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.user import UserMemory
-from episodic_agent.errors import InvalidInput
+from episodic_agent.errors import InvalidInput, install_extra
 
 
 @contextmanager
@@ -16,7 +16,7 @@ def needing(extra: str) -> Iterator[None]:
         yield
     except ImportError as error:
         raise ImportError(
-            f"{error.name or extra} cannot be imported; run pip install 'episodic-agent[{extra}]'",
+            f"{error.name or extra} cannot be imported; {install_extra(extra)}",
             name=error.name,
         ) from error
 

@@ -1,16 +1,23 @@
-"""What narrows a search or a listing: one value, whose fields may be given as keywords as well."""
+"""What narrows a search or a listing: one value, whose fields may be given as keywords as well.
+
+Beside it stand the walls of a memory that is held to some threads, which narrow it for all its verbs.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from typing import TypedDict
+from typing import Final, TypedDict
 
 from episodic_agent.core.chains.filters import EVERYTHING, MetadataFilter, parse_filter
 from episodic_agent.engine.arguments import aware, name_or_none, names_or_none, out_of_order
 from episodic_agent.errors import InvalidInput
+from episodic_agent.showing import clipped
 
 Moment = datetime | str | float | None  # as a caller gives it; naive times are UTC
 Where = str | Sequence[str] | None  # what episodes are about, as callers write it
+Walls = tuple[tuple[str, ...], ...]  # names of threads and channels; what is told lies within each
+MOST_NAMED: Final = 10  # threads and users an error message names
+LONGEST_NAMED: Final = 80  # characters of a name in one
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +106,34 @@ def metadata_filter(filter: Filter) -> MetadataFilter:
     if both.since is not None and both.until is not None and both.since >= both.until:
         raise InvalidInput(out_of_order(both.since, both.until))
     return both
+
+
+def walls_of(walls: Walls, only: object) -> Walls:
+    """Return the walls of a memory and those a caller names beside them, who can narrow them but not widen.
+
+    >>> walls_of((("general", "harbor"),), ["dm-lena"])
+    (('general', 'harbor'), ('dm-lena',))
+    """
+    names = names_or_none("only", only)
+    return walls if names is None else (*walls, names)
+
+
+def check_named(walls: Walls, thread: str | None, source: str | None = None) -> None:
+    """Raise InvalidInput unless what is to be kept in a memory with walls names its thread, and that alone.
+
+    Without one it would join what runs, wherever that is; an id of a source may stand in any thread.
+    """
+    if thread is None:
+        raise InvalidInput(f"name the `thread`: {held_to(walls)}")
+    if source is not None:
+        raise InvalidInput(f"leave the `source` out: {held_to(walls)}")
+
+
+def held_to(walls: Walls) -> str:
+    """Say which threads and channels a memory is held to.
+
+    >>> held_to((("general", "harbor"), ("general",)))
+    "this memory tells of 'general' alone"
+    """
+    names = " and ".join(f"{clipped(one, LONGEST_NAMED)!r}" for one in walls[-1][:MOST_NAMED])
+    return f"this memory tells of {names}{', …' if len(walls[-1]) > MOST_NAMED else ''} alone"

@@ -16,11 +16,9 @@ from episodic_agent.schemas.facts import Fact
 from episodic_agent.schemas.observations import by_clock
 
 if TYPE_CHECKING:  # a listing loads none of these for being shown
-    from episodic_agent.engine.facts.verbs import FactCard
     from episodic_agent.engine.results import Recall
     from episodic_agent.engine.scoped import Scoped
     from episodic_agent.engine.trace.turns import TurnTrace
-    from episodic_agent.engine.user import UserMemory
     from episodic_agent.protocols import Transaction
 
 _ENDS: Final = 8  # first and last messages of a thread that are asked for the offset
@@ -85,7 +83,7 @@ def as_lived(memory: _OfUser, timed: Sequence[Timed]) -> list[Timed]:
     return result
 
 
-def moments_as_lived(memory: "UserMemory", moments: Sequence[datetime | None]) -> list[datetime | None]:
+def moments_as_lived(memory: _OfUser, moments: Sequence[datetime | None]) -> list[datetime | None]:
     """Return moments by the clock of what was said then, else last before; a day has one clock."""
     offsets: dict[date, int | None] = {}
     with memory._at.read() as tx:
@@ -95,7 +93,7 @@ def moments_as_lived(memory: "UserMemory", moments: Sequence[datetime | None]) -
     return [None if at is None else by_clock(at, offsets[at.date()]) for at in moments]
 
 
-def trace_as_lived(memory: "UserMemory", trace: "TurnTrace") -> "TurnTrace":
+def trace_as_lived(memory: _OfUser, trace: "TurnTrace") -> "TurnTrace":
     """Return what was done for a turn with all its times by the clock of who spoke."""
     moments = moments_as_lived(memory, [message.at for message in trace.messages])
     messages = [
@@ -136,7 +134,7 @@ def _nearest(messages: Sequence[Observation], at: datetime) -> int | None:
     return min(with_offset, key=lambda item: abs(item.at - at)).utc_offset if with_offset else None
 
 
-def recall_as_lived(memory: "UserMemory", recall: "Recall") -> "Recall":
+def recall_as_lived(memory: _OfUser, recall: "Recall") -> "Recall":
     """Return an answer with the times of its hits, and the days of its facts, as they were lived."""
     facts = as_lived(memory, [hit.fact for hit in recall.facts])
     return replace(
@@ -145,15 +143,6 @@ def recall_as_lived(memory: "UserMemory", recall: "Recall") -> "Recall":
         candidates=as_lived(memory, recall.candidates),
         facts=[replace(hit, fact=fact) for hit, fact in zip(recall.facts, facts, strict=True)],
     )
-
-
-def facts_as_lived(memory: "UserMemory", cards: "Sequence[FactCard]") -> "list[FactCard]":
-    """Return facts with their days, and the times of what was said, as they were lived."""
-    facts = as_lived(memory, [card.fact for card in cards])
-    return [
-        replace(card, fact=fact, quotes=as_lived(memory, card.quotes))
-        for card, fact in zip(cards, facts, strict=True)
-    ]
 
 
 def _times_of(shown: Any) -> dict[str, datetime]:

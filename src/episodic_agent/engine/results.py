@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
@@ -22,7 +22,7 @@ else:
     due_days = module("episodic_agent.core.recall.due")
 
 NOTHING: Final = "nothing relevant"  # how an abstention is told, and its note begins
-NO_EPISODE: Final = f"no message answers: {NOTHING}"  # where facts do
+NOTHING_ELSE: Final = "nothing else relevant"  # where facts answer
 LONGEST_QUOTE: Final = 160  # characters of a message that proves a hit
 
 
@@ -151,13 +151,48 @@ class Suppressed:
 
 
 @dataclass(frozen=True, slots=True)
+class Commitment:
+    """Something that somebody took on, in the words of its message, and whether it is settled.
+
+    `text` is the message, or of a long one a sentence. `to` is who it was said to, else its
+    thread ("" unknown); `due` the day it names. `settled_by` is the later message that likeliest settled it,
+    None: it is open.
+    """
+
+    observation: Observation
+    text: str
+    to: str = ""
+    due: date | None = None
+    settled_by: Observation | None = None
+
+    def __repr__(self) -> str:
+        return described(self, self.observation.at, self.line)
+
+    @property
+    def by(self) -> str:
+        """Return who took it on."""
+        return self.observation.actor
+
+    @property
+    def line(self) -> str:
+        """Return it in one line: who to whom, until when or what settled it, and the words."""
+        due = "" if self.due is None else f", due {self.due}"
+        done = self.settled_by
+        state = f"open{due}" if done is None else f"settled {done.at:%Y-%m-%d}"
+        words = clipped(" ".join(self.text.split()), LONGEST_QUOTE)
+        by = "" if done is None else f" ({done.actor}: {clipped(' '.join(done.text.split()), LONGEST_QUOTE)})"
+        return f"{state}: {self.by}{f' to {self.to}' if self.to else ''}: {words}{by}"
+
+
+@dataclass(frozen=True, slots=True)
 class Recall:
     """The answer to a query: facts, episodes with evidence, and the best observations over all.
 
     Where no relevant episode was found there are no hits: it abstained, the last of the `notes` says why, and
     `candidates` are the best of what is not good enough. The observations are the best over all either way.
     `notes` also tell in words what limited the search (no embedder, an empty memory). `suppressed` are the
-    hits that were left out, where that was asked for.
+    hits that were left out, where that was asked for. `commitments` are those that the query
+    asks for: what is open first, by the day it is due, then what is settled.
     """
 
     query: str
@@ -168,6 +203,7 @@ class Recall:
     facts: Sequence[FactHit] = ()
     suppressed: Sequence[Suppressed] = ()
     candidates: Sequence[Hit] = ()
+    commitments: Sequence[Commitment] = ()
 
     def __repr__(self) -> str:
         return described(
@@ -192,7 +228,8 @@ class Recall:
 
         Before a hit stands its `confidence`; a fact has none: it holds, and its score only orders.
         """
-        lines = [f"fact: {clipped(_fact_line(found.fact), LONGEST_QUOTE)}" for found in self.facts]
+        lines = [one.line for one in self.commitments]
+        lines += [f"fact: {clipped(_fact_line(found.fact), LONGEST_QUOTE)}" for found in self.facts]
         for hit in self.hits:
             sure = f"confidence {hit.confidence:.0%}"
             lines.append(f"{sure}: {hit.lived_at:%Y-%m-%d} {clipped(hit.heading, LONGEST_QUOTE)}")
@@ -206,7 +243,7 @@ class Recall:
     def _nothing(self) -> str:
         """Say that no episode answers; what is lacking, where that is no matter of degree."""
         if self.facts:
-            return NO_EPISODE
+            return NOTHING_ELSE
         return next((note for note in self.notes[-1:] if not note.startswith(NOTHING)), NOTHING)
 
     def _repr_html_(self) -> str:

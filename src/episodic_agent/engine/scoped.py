@@ -1,19 +1,19 @@
 """Whose memory a verb works on: one user of one space, and the transactions that open it."""
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from episodic_agent.core.identity import uuid7
-from episodic_agent.engine.arguments import clean_name, names_or_none
+from episodic_agent.engine.arguments import clean_name
 from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.filters import LONGEST_NAMED, MOST_NAMED, Walls
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Store, Transaction
-from episodic_agent.schemas import Decision, Scope, Thread
+from episodic_agent.schemas import Scope
 from episodic_agent.showing import clipped, visible
 
 if TYPE_CHECKING:
@@ -23,11 +23,7 @@ else:
     listing = module("episodic_agent.engine.episodes.listing")
     recall_walls = module("episodic_agent.engine.recall.walls")
 
-Walls = tuple[tuple[str, ...], ...]  # names of threads and channels; what is told lies within each
 RANDOM_BITS: Final = 74  # of a UUIDv7
-_NAMED: Final = 10  # threads and users an error message names
-_UNTITLED: Final = 200  # threads whose words are read for the title they are shown under
-_SHOWN: Final = 80  # characters of a user's name in one
 
 
 class UnknownUser(NotFound):
@@ -86,7 +82,7 @@ class Scoped:
     def thread_id(self, thread: str) -> UUID:
         """Return the id of a thread by its name or id; NotFound names what there is."""
         with self.deps.store.begin(self.scope, write=False) as tx:
-            return find_thread(tx, clean_name(thread, "thread") or "").id
+            return listing.find_thread(tx, clean_name(thread, "thread") or "").id
 
     def fresh(self) -> UUID:
         """Return a new id of this moment."""
@@ -102,37 +98,6 @@ class RoomOf:
         return f"<{type(self).__name__} of {visible(self._at.scope.user_id)!r}>"
 
 
-def walls_of(walls: Walls, only: object) -> Walls:
-    """Return the walls of a memory and those a caller names beside them, who can narrow them but not widen.
-
-    >>> walls_of((("general", "harbor"),), ["dm-lena"])
-    (('general', 'harbor'), ('dm-lena',))
-    """
-    names = names_or_none("only", only)
-    return walls if names is None else (*walls, names)
-
-
-def check_named(walls: Walls, thread: str | None, source: str | None = None) -> None:
-    """Raise InvalidInput unless what is to be kept in a memory with walls names its thread, and that alone.
-
-    Without one it would join what runs, wherever that is; an id of a source may stand in any thread.
-    """
-    if thread is None:
-        raise InvalidInput(f"name the `thread`: {held_to(walls)}")
-    if source is not None:
-        raise InvalidInput(f"leave the `source` out: {held_to(walls)}")
-
-
-def held_to(walls: Walls) -> str:
-    """Say which threads and channels a memory is held to.
-
-    >>> held_to((("general", "harbor"), ("general",)))
-    "this memory tells of 'general' alone"
-    """
-    names = " and ".join(f"{clipped(one, _SHOWN)!r}" for one in walls[-1][:_NAMED])
-    return f"this memory tells of {names}{', …' if len(walls[-1]) > _NAMED else ''} alone"
-
-
 def fresh_id(deps: Deps) -> UUID:
     """Return a new id of this moment."""
     return uuid7(deps.clock(), deps.entropy(RANDOM_BITS))
@@ -143,47 +108,5 @@ def check_known(store: Store, scope: Scope) -> None:
     if store.scopes(scope):
         return
     users = sorted(one.user_id for one in store.scopes(scope.space))
-    known = f"known users: {', '.join(users[:_NAMED])}" if users else "the memory is empty"
-    raise UnknownUser(f"no user {clipped(scope.user_id, _SHOWN)!r} in this memory; {known}")
-
-
-def find_thread(tx: Transaction, name: str) -> Thread:
-    """Return a thread by its name, its id, or the title that it alone has; NotFound names what there is."""
-    return named_thread(tx, name) or _titled(tx, name)
-
-
-def named_thread(tx: Transaction, name: str) -> Thread | None:
-    """Return a thread by its name or its id, None where there is none: a title names no thread to begin."""
-    thread = tx.threads.get(name)
-    if thread is None:
-        with suppress(ValueError):
-            thread = tx.threads.get(UUID(name))
-    return thread
-
-
-def _titled(tx: Transaction, title: str) -> Thread:
-    """Return the one thread of a title, given or shown; NotFound where none has it, or several."""
-    threads = tx.threads.list()
-    looked_for = title.strip().casefold()
-    called = [one for one in threads if one.title and one.title.casefold() == looked_for]
-    if not called and looked_for:  # what expires ever is hidden here: there is no clock
-        untitled = [one for one in threads[:_UNTITLED] if not one.title]
-        shown = listing.titled(tx, untitled, datetime.max.replace(tzinfo=UTC))
-        titles = [(one.title or "").casefold() for one in shown]
-        called = [one for one, words in zip(untitled, titles, strict=True) if words == looked_for]
-    if len(called) == 1:
-        return called[0]
-    if called:
-        names = ", ".join(repr(one.origin) for one in called[:_NAMED])
-        raise NotFound(f"{len(called)} threads have the title {title!r}; say which by its name: {names}")
-    known = ", ".join(map(_shown, threads[:_NAMED])) or "none yet"
-    raise NotFound(f"no thread {title!r} in this memory; threads: {known}")
-
-
-def _shown(thread: Thread) -> str:
-    return f'{thread.origin} "{thread.title}"' if thread.title else thread.origin
-
-
-def stored_decision(tx: Transaction, identity: UUID | None) -> Decision | None:
-    """Return the decision that an episode or a link names, None where it names none or it is gone."""
-    return None if identity is None else next(iter(tx.knowledge.decisions(ids=[identity])), None)
+    known = f"known users: {', '.join(users[:MOST_NAMED])}" if users else "the memory is empty"
+    raise UnknownUser(f"no user {clipped(scope.user_id, LONGEST_NAMED)!r} in this memory; {known}")

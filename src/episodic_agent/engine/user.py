@@ -29,10 +29,19 @@ from episodic_agent.engine.arguments import (
     time_zone,
     worded,
 )
-from episodic_agent.engine.filters import Filter, Narrowed, Where, filter_of, narrowed
+from episodic_agent.engine.filters import (
+    Filter,
+    Narrowed,
+    Where,
+    check_named,
+    filter_of,
+    held_to,
+    narrowed,
+    walls_of,
+)
 from episodic_agent.engine.jobs.runner import WORKERS
 from episodic_agent.engine.results import ImportReport, Recall, Stats
-from episodic_agent.engine.scoped import Scoped, check_named, held_to, walls_of
+from episodic_agent.engine.scoped import Scoped
 from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput

@@ -13,7 +13,8 @@ from episodic_agent.core.context.quoting import harmless, shown_name
 from episodic_agent.core.context.retrieved import LONGEST_PROOF, heading
 from episodic_agent.core.language import plural
 from episodic_agent.core.strength.decay import initial_strength
-from episodic_agent.engine.results import EpisodeCard, Evidence, FactHit, FullEpisode, Hit, Recall
+from episodic_agent.engine.lived import as_lived
+from episodic_agent.engine.results import Commitment, EpisodeCard, Evidence, FactHit, FullEpisode, Hit, Recall
 from episodic_agent.faces.wording import minute, reason
 from episodic_agent.schemas import Observation, Thread
 from episodic_agent.schemas.facts import since_when
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from episodic_agent.engine.chains.sequences import Sequenced
     from episodic_agent.engine.facts.verbs import FactCard
     from episodic_agent.engine.threads.sessions import Session
+    from episodic_agent.engine.user import UserMemory
 
 
 STRENGTH: Final = (  # of a stored episode, as seed 003 records it
@@ -43,6 +45,8 @@ def recall_json(recall: Recall, *, explain: bool = False, suppressed: bool = Fal
         "confidence": recall.confidence,
         "notes": list(recall.notes),
     }
+    if recall.commitments:
+        shaped["commitments"] = [commitment_json(one) for one in recall.commitments]
     if explain:
         shaped["candidates"] = [hit_json(hit, explain=True) for hit in recall.candidates]
     if suppressed:
@@ -50,6 +54,19 @@ def recall_json(recall: Recall, *, explain: bool = False, suppressed: bool = Fal
             {**hit_json(hidden.hit, explain=explain), "reason": hidden.reason} for hidden in recall.suppressed
         ]
     return shaped
+
+
+def commitment_json(commitment: Commitment) -> dict[str, Any]:
+    """Shape something that was taken on, with what settled it."""
+    done = commitment.settled_by
+    return {
+        "by": commitment.by,
+        "to": commitment.to,
+        "text": commitment.text,
+        "at": commitment.observation.at,
+        "due": commitment.due,
+        "settled_by": None if done is None else {"actor": done.actor, "text": done.text, "at": done.at},
+    }
 
 
 def hit_json(hit: Hit, *, explain: bool = False) -> dict[str, Any]:
@@ -93,6 +110,19 @@ def fact_item(hit: FactHit) -> AnswerItem:
     since, fact = f"{hit.fact.valid_at:%Y-%m-%d}", harmless(hit.fact.fact)
     data: dict[str, Any] = {"kind": "fact", "title": fact, "start": since, "episode_id": None, "messages": []}
     return AnswerItem(f"- fact {since_when(hit.fact)}: {fact}", data)
+
+
+def commitment_item(commitment: Commitment) -> AnswerItem:
+    """Show something that was taken on, when it is due or what settled it."""
+    text, start = harmless(commitment.line), f"{commitment.observation.at:%Y-%m-%d}"
+    data: dict[str, Any] = {
+        "kind": "commitment",
+        "title": text,
+        "start": start,
+        "episode_id": None,
+        "messages": [],
+    }
+    return AnswerItem(f"- [{start}] {text}", data)
 
 
 def hit_item(hit: Hit, query: str) -> AnswerItem:
@@ -250,3 +280,12 @@ def episode_markdown(card: EpisodeCard, messages: Sequence[Observation]) -> str:
         body = "\n".join(f"> {line}" for line in harmless(o.text, lines=True).split("\n"))
         lines += [f"**{shown_name(o.actor)}** · {minute(o.at)}", "", body, ""]
     return "\n".join(lines)
+
+
+def facts_as_lived(memory: "UserMemory", cards: "Sequence[FactCard]") -> "list[FactCard]":
+    """Return facts with their days, and the times of what was said, as they were lived."""
+    facts = as_lived(memory, [card.fact for card in cards])
+    return [
+        replace(card, fact=fact, quotes=as_lived(memory, card.quotes))
+        for card, fact in zip(cards, facts, strict=True)
+    ]

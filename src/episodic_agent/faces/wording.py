@@ -164,11 +164,15 @@ def counted_words(entry: "AuditEntry") -> str:
 def erased_words(counts: Mapping[str, int]) -> str:
     """Say what an erasure counted, what matters most first.
 
-    >>> erased_words({"stays": 1, "observations": 3})
-    '3 observations, 1 stay'
+    All that is stored counts there: more facts and episodes than a memory's figures tell.
+
+    >>> erased_words({"stays": 1, "observations": 3, "facts": 4})
+    '3 observations, 4 facts (ended ones too), 1 stay'
     """
     order = [*(n for n in _TOLD_FIRST if n in counts), *(n for n in counts if n not in _TOLD_FIRST)]
-    return ", ".join(plural(counts[name], _single(name), name) for name in order) or "nothing"
+    too = {"facts": " (ended ones too)"} if counts.get("facts", 0) > 1 else {}
+    too |= {"episodes": " (those of whole parts too)"} if counts.get("parts") else {}
+    return ", ".join(plural(counts[n], _single(n), n) + too.get(n, "") for n in order) or "nothing"
 
 
 def _single(name: str) -> str:

@@ -54,7 +54,7 @@ from episodic_agent.protocols.index import (
 )
 from episodic_agent.protocols.knowledge import Knowledge
 from episodic_agent.protocols.observations import Observations
-from episodic_agent.protocols.store import Countable, Keys, Store, Transaction
+from episodic_agent.protocols.store import Countable, Keys, Store, Transaction, stored_decision
 from episodic_agent.protocols.threads import Threads, WhichThreads
 from episodic_agent.protocols.upkeep import (
     LONGEST_RUN,
@@ -115,4 +115,5 @@ __all__ = [
     "query_vector",
     "ref_of",
     "split_ref",
+    "stored_decision",
 ]

@@ -17,6 +17,7 @@ from episodic_agent.schemas import (
     AuditEntry,
     AuditKind,
     Backup,
+    Decision,
     Job,
     ModelUse,
     Scope,
@@ -252,3 +253,8 @@ class Store(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+def stored_decision(tx: Transaction, identity: UUID | None) -> Decision | None:
+    """Return the decision that an episode or a link names, None where it names none or it is gone."""
+    return None if identity is None else next(iter(tx.knowledge.decisions(ids=[identity])), None)

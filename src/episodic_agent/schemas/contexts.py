@@ -94,8 +94,12 @@ class ContextItem:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The text for the next prompt, one item for each recalled line, and the tokens it is."""
+    """The text for the next prompt, one item for each recalled line, and the tokens it is.
+
+    `least` is the fewest tokens that would tell something, where the budget was too small for that, else 0.
+    """
 
     text: str
     items: tuple[ContextItem, ...]
     tokens: int
+    least: int = 0

@@ -20,7 +20,7 @@ from episodic_agent.agents.sensors.lines import RecordedSensor, ReplaySensor, St
 from episodic_agent.agents.sensors.pacing import PacedSensor
 from episodic_agent.core.boundary.contract import Policy
 from episodic_agent.core.boundary.steps.custom import adapt
-from episodic_agent.errors import InvalidInput
+from episodic_agent.errors import InvalidInput, install_extra
 from episodic_agent.protocols import BoundaryDetector, Sensor
 
 PROFILES: Final = "episodic_agent.agents.profiles"  # the entry points under which packages bring their own
@@ -151,9 +151,7 @@ def _extra(sensor: str, package: str, what: str) -> Any:
     except ImportError as error:
         if (error.name or "").startswith("episodic_agent"):
             raise
-        raise InvalidInput(
-            f"{what} needs {error.name or package}; run pip install 'episodic-agent[{extra}]'"
-        ) from error
+        raise InvalidInput(f"{what} needs {error.name or package}; {install_extra(extra)}") from error
 
 
 def recorded(sensor: Sensor, path: Path) -> Sensor:

@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from episodic_agent.errors import InvalidInput
+from episodic_agent.errors import InvalidInput, install_extra
 from episodic_agent.lazily import module
 from episodic_agent.settings import Settings
 from episodic_agent.wiring.process import utc_now
@@ -82,9 +82,7 @@ def _postgres(settings: Settings, name: str) -> tuple[Any, Any]:
     except ImportError as error:
         if (error.name or "").startswith("episodic_agent"):
             raise
-        raise InvalidInput(
-            "PostgreSQL needs its driver; run pip install 'episodic-agent[postgres]'"
-        ) from error
+        raise InvalidInput(f"PostgreSQL needs its driver; {install_extra('postgres')}") from error
     return postgres, connection.PostgresOptions(
         pool_size=settings.connections, synchronous=settings.synchronous
     )

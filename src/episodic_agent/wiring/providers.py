@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from episodic_agent.core.prompts import STAGES, THREAD_LINK
 from episodic_agent.engine.deps import LINK_PATIENCE
-from episodic_agent.errors import InvalidInput, ProviderUnavailable
+from episodic_agent.errors import InvalidInput, ProviderUnavailable, install_extra
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Embedder, LanguageModel, SpanSink
 from episodic_agent.settings import Settings
@@ -128,9 +128,7 @@ def _served(module: str, name: str) -> Any:
     except ImportError as error:
         if (error.name or "").startswith("episodic_agent"):
             raise
-        raise InvalidInput(
-            f"{name} needs an HTTP client; run pip install 'episodic-agent[openai]'"
-        ) from error
+        raise InvalidInput(f"{name} needs an HTTP client; {install_extra('openai')}") from error
 
 
 def _server_of(name: str, settings: Settings) -> dict[str, str]:
@@ -226,8 +224,6 @@ def make_sink(settings: Settings) -> SpanSink | None:
             raise
         if "EPISODIC_OTEL_ENDPOINT" not in os.environ:
             return None
-        raise InvalidInput(
-            "EPISODIC_OTEL_ENDPOINT needs OpenTelemetry; run pip install 'episodic-agent[otel]'"
-        ) from error
+        raise InvalidInput(f"EPISODIC_OTEL_ENDPOINT needs OpenTelemetry; {install_extra('otel')}") from error
     sink: SpanSink = module.OtelSink(settings.otel_endpoint)
     return sink

@@ -63,6 +63,7 @@ ALONE = (
     "Marta lavora con sua sorella in farmacia.",
     "No, I am allergic to nuts.",
     "It's my birthday on 3 May.",
+    "ok birthday: the depot is full on the 14th, only Sunday the 15th at 10 is left",
     "Das Haus gehört meiner Oma.",
     "I haven't seen Mia's school, it is new.",
 )
@@ -109,6 +110,16 @@ def test_the_words_led_to_are_the_nearest_that_stand_alone() -> None:
     (told,) = read(TEACHER, MEETING, between)
     assert MEETING.text in told.fact
     assert between.text not in told.fact
+
+
+def test_words_behind_a_colon_that_names_the_matter_are_what_is_pointed_to() -> None:
+    garlic = statement("Garlic's in! 24 cloves. Milo did the measuring, Frieda did the mud.")
+    birthday = statement(
+        "ok birthday: the depot is full on the 14th, only Sunday 15th at 10 left", days=0.005
+    )
+    booked = statement("I booked it. Sunday 15 Nov 10am, Depot. 50 deposit.", days=0.006)
+    (told,) = read(booked, garlic, birthday)
+    assert told.fact == f'The user: "{birthday.text} … {booked.text}"'
 
 
 def test_words_before_are_learned_of_their_own_beside_what_leads_from_them() -> None:

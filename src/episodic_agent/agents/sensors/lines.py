@@ -19,6 +19,7 @@ from episodic_agent.schemas import Json, Reading
 
 FORMAT: Final = "episodic-readings"
 LOOK: Final = 0.2  # seconds between two looks at whether a silent input was closed
+_STDIN: Final = 0  # its file descriptor
 LONGEST_LINE: Final = 4_000_000  # characters; a line without end is no reading
 
 
@@ -99,19 +100,18 @@ class ReplaySensor(LinesSensor):
 
 
 class StandardInputSensor(LinesSensor):
-    """Readings from an open file descriptor, by default standard input; a silent one can be left."""
+    """Readings from standard input, which can be left while it is silent."""
 
-    def __init__(self, descriptor: int = 0, say: Say | None = None) -> None:
-        self._descriptor = descriptor
+    def __init__(self, say: Say | None = None) -> None:
         super().__init__("stdin", self._read(), say)
 
     def _read(self) -> Iterator[str]:
         # not the buffered file: a thread that waits inside it cannot be left when the process ends
         rest = b""
         while not self._closed:
-            if not select.select([self._descriptor], [], [], LOOK)[0]:
+            if not select.select([_STDIN], [], [], LOOK)[0]:
                 continue
-            chunk = os.read(self._descriptor, 1 << 16)
+            chunk = os.read(_STDIN, 1 << 16)
             *lines, rest = (rest + chunk).split(b"\n")
             yield from (line.decode(errors="replace") for line in lines)
             if not chunk:

@@ -41,15 +41,6 @@ _STUCK: Final = (AssertionError, AttributeError, IndexError, KeyError, TypeError
 vars(roomgrid_level)["print"] = lambda *_words: None
 
 
-def is_minigrid(env_id: str) -> bool:
-    """Tell whether an environment is one of MiniGrid's.
-
-    >>> is_minigrid("BabyAI-BossLevel-v0"), is_minigrid("CartPole-v1")
-    (True, False)
-    """
-    return env_id.startswith(("MiniGrid-", "BabyAI-"))
-
-
 class MiniGridSensor(EnvironmentSensor):
     """One MiniGrid environment and whoever acts in it; another mission furnishes the same rooms anew."""
 

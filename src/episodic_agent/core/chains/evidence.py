@@ -18,12 +18,11 @@ from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.chains.policies import ChainPolicy, logit
 from episodic_agent.core.chains.records import ChainEvidence, EpisodeView
 from episodic_agent.core.chains.trees import Parents, roots
-from episodic_agent.core.links import judge as judge_links
-from episodic_agent.core.links import link_policy
 from episodic_agent.core.links.choice import features_of_options
 from episodic_agent.core.links.evidence import COSINE_FLOOR, COSINE_SPAN
+from episodic_agent.core.links.evidence import judge as judge_links
 from episodic_agent.core.links.features import cosine
-from episodic_agent.core.links.policies import choice_utility, none_utility
+from episodic_agent.core.links.policies import choice_utility, link_policy, none_utility
 
 LINKING: Final = "link-2026-12"  # part of what `chain-2026-12` was fitted with; a newer one needs a new fit
 FEW_HOLDERS: Final = 3  # chains that may name a ticket for its key to tell which one is meant
@@ -58,7 +57,8 @@ def judge(
     cosines to the default's scale.
 
     >>> from datetime import UTC, datetime, timedelta
-    >>> from episodic_agent.core.chains import EpisodeStanding, SessionTurn, chain_policy, view_of
+    >>> from episodic_agent.core.chains.policies import chain_policy
+    >>> from episodic_agent.core.chains.records import EpisodeStanding, SessionTurn, view_of
     >>> at = datetime(2026, 3, 4, 9, tzinfo=UTC)
     >>> said = ("The worker leaks memory", "Fresh bread with rye", "Back to the leaking worker")
     >>> leak, bread, new = (

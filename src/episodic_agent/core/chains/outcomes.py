@@ -5,7 +5,7 @@ decides; a question says nothing, and neither does what the assistant promises.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from episodic_agent.core.language import sentences, words
@@ -67,11 +67,11 @@ def _unspaced(sentence: str) -> str:
     return next(results, "")
 
 
-def outcome_named(word: object, known: Iterable[str] = OUTCOMES) -> str:
+def outcome_named(word: object) -> str:
     """Return an outcome as it is written here, `unknown` for any other word.
 
     >>> outcome_named(" Success "), outcome_named("great")
     ('success', 'unknown')
     """
     folded = word.strip().casefold() if isinstance(word, str) else ""
-    return folded if folded in known else UNKNOWN
+    return folded if folded in OUTCOMES else UNKNOWN

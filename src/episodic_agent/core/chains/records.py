@@ -9,8 +9,8 @@ from uuid import UUID
 
 from episodic_agent.core.chains.opening import OpeningCues, opening
 from episodic_agent.core.episodes.languages import guess_language
-from episodic_agent.core.links import Features, ThreadFeatures, thread_of
 from episodic_agent.core.links.choice import Talk, talk_of
+from episodic_agent.core.links.features import Features, ThreadFeatures, thread_of
 from episodic_agent.core.links.reading import read_message
 from episodic_agent.schemas import Vector
 

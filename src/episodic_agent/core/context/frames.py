@@ -16,7 +16,7 @@ else:
 
 @dataclass(frozen=True, slots=True)
 class ContextPhrases:
-    """The words of one language; "{}" stands for a topic, a break or a list.
+    """The words of one language; "{}" stands for a topic, a break, a date or a list.
 
     `outcomes` are success, partial, failure, ongoing and abandoned; `units` minute, hour, day, week, month
     and year, each for one and for several.
@@ -35,6 +35,9 @@ class ContextPhrases:
     known: str
     skills: str
     here: str
+    promised: str
+    due: str
+    done: str
     before: str
     session: str
     outcome: str

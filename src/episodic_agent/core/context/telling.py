@@ -9,6 +9,9 @@
     In this conversation:
     - {question} ({answer})
 
+    What was taken on:
+    - {who} → {whom}: {sentence} (due {date})
+
     From earlier:
     {date}, {place}
     - {question} ({answer})
@@ -18,8 +21,9 @@
     Current question: {message}
 
 Lines of all blocks compete for the tokens: each has a worth, the best are taken until nothing fits. Facts
-stand in the order of time, and what was said earlier under its date and, where that is another place that
-people come back to (a named thread of several days), under its name: two customers may both have a date. What
+stand in the order of time, what was taken on as it is due, and what was said earlier under its date and,
+where that is another place that people come back to (a named thread of several days), under its name: two
+customers may both have a date. What
 one sitting's line answers stands with its question. Each line names where it is from. What does not bear on
 the message is left out even where there is room: below a bar in calibrated log-odds that sinks with the
 budget, as whoever gives more room wants more, and in a young memory far below the best line (under
@@ -55,6 +59,7 @@ _FULL: Final = 30  # candidates of a full memory
 BEARS: Final = -4.5  # log-odds from which a line surely bears on the message
 NEAR: Final = 4.0  # log-odds below such a line; further down, other matters come in
 _BASE: Final = 800
+_ENOUGH: Final = 256  # tokens: that nothing is told within them is no matter of room
 LEAST: Final = -9.0  # log-odds below which nothing bears on the message
 TOOL: Final = "tool"  # the speaker of what tools put out
 LONGEST: Final = 60  # tokens of one quoted text; of a longer one its best sentences stand
@@ -78,7 +83,8 @@ class Block(IntEnum):
     SKILLS = 1
     SESSION = 2
     HERE = 3
-    BEFORE = 4
+    PROMISED = 4
+    BEFORE = 5
 
 
 SHARES: Final[Mapping[Block, float]] = {
@@ -86,6 +92,7 @@ SHARES: Final[Mapping[Block, float]] = {
     Block.SKILLS: 0.1,
     Block.SESSION: 0.2,
     Block.HERE: 0.3,
+    Block.PROMISED: 0.5,
 }
 # Of the budget, for wishes beside the facts that bear on the message: they would leave these no line. The
 # first few are each told even where the budget is small, since whoever forgets them annoys.
@@ -178,6 +185,21 @@ def _least_worth(recalled: Sequence[float], budget: int, policy: str) -> float:
     # surely bears on the message, what stands near that line is told below the bar, too
     young = max(absolute, LEAST, relative - YOUNG)
     return max(LEAST, min(young, top - NEAR)) if top >= BEARS else young
+
+
+def told_within(max_tokens: int, write: Callable[..., Context]) -> Context:
+    """Return what is written within a budget; where a small one tells nothing, with the least that would.
+
+    `write` takes `max_tokens`. Of a budget that is no small one it is no matter of room.
+    """
+    context = write(max_tokens=max_tokens)
+    if context.items or max_tokens >= _ENOUGH or not write(max_tokens=_ENOUGH).items:
+        return context
+    too_few, least = max_tokens, _ENOUGH
+    while least - too_few > 1:
+        middle = (too_few + least) // 2
+        too_few, least = (too_few, middle) if write(max_tokens=middle).items else (middle, least)
+    return replace(context, least=least)
 
 
 def tell(
@@ -474,7 +496,9 @@ def _trimmed(quote: QuotedText, message: str, frame: ContextPhrases, most: int =
     """Return a text for its line; of one longer than `most` tokens the pieces nearest to the message."""
     text = one_line(quote.text)
     size = estimate(text)
-    if size > most * (_ROOMY if quote.block is not Block.SESSION else _LONG_SESSION):
+    if quote.block is not Block.PROMISED and size > most * (
+        _ROOMY if quote.block is not Block.SESSION else _LONG_SESSION
+    ):
         # the lines of an output are its own: on one line they are no sentences
         output = quote.reply and quote.speaker == TOOL
         own = quote.text if output else text
@@ -513,6 +537,7 @@ def _head(frame: ContextPhrases, block: Block) -> str:
         Block.KNOWN: frame.known,
         Block.SKILLS: frame.skills,
         Block.HERE: frame.here,
+        Block.PROMISED: frame.promised,
         Block.BEFORE: frame.before,
     }
     return heads.get(block, "")
@@ -533,7 +558,9 @@ def _written(
     rows: list[tuple[str, QuotedText | None]] = []
     for block in Block:
         lines = [quote for quote in taken if quote.block is block]
-        if dated or block is not Block.KNOWN:
+        if block is Block.PROMISED:
+            lines.sort(key=lambda quote: -quote.worth)
+        elif dated or block is not Block.KNOWN:
             # what a session came to stands behind its last words
             lines = _in_order(lines)
         if not lines:

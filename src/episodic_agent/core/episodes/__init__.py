@@ -20,26 +20,3 @@ told by what happened, in order.
 **To add** a language, give it a phrasebook and its words in `languages.py`, formulae in `notices.toml`. What
 a model says instead is checked against the same episode (`core/prompts/episode.py`).
 """
-
-from typing import TYPE_CHECKING
-
-from episodic_agent.lazily import names_from
-
-if TYPE_CHECKING:
-    from episodic_agent.core.episodes.clauses import plain_text, tame
-    from episodic_agent.core.episodes.extractive import (
-        EpisodeText,
-        encode_extractive,
-        encode_steps,
-        plain_metadata,
-    )
-else:
-    __getattr__ = names_from(
-        __name__,
-        {
-            "clauses": "tame plain_text",
-            "extractive": "EpisodeText encode_extractive encode_steps plain_metadata",
-        },
-    )
-
-__all__ = ["EpisodeText", "encode_extractive", "encode_steps", "plain_metadata", "plain_text", "tame"]

@@ -29,6 +29,7 @@ from episodic_agent.schemas import Json, Kind, Observation, Vector
 
 _SAMPLE: Final = 200  # characters of each message that its language is guessed from
 _TITLE_FALLBACK: Final = 60
+_CLOSING: Final = ")）]”\"'’»"
 _GOING_ON: Final = " ,，、،՝–—"  # what a text does not end with
 _NUMERAL: Final = 0.4  # share of its weight that a number keeps in a title
 _REMARKS: Final = 3  # of people, in the summary of an agent's job
@@ -200,7 +201,8 @@ def _finished(text: str) -> str:
     """End a sentence with a full stop where it has no end of its own, in place of a comma or dash."""
     # without one, an embedder's tokens and a reader's eyes run two speakers together
     text = text.rstrip(_GOING_ON) or text
-    if text[-1] in ".!?…。！？؟)）]:：”\"'":
+    # a bracket or a quotation that ends it may end no sentence: "in March (2027)"
+    if text[-1] in ":：" or (text.rstrip(_CLOSING) or text)[-1] in ".!?…。！？؟:：;":
         return text
     written = script(text)
     return text + ("。" if written in ("han", "kana") else "" if written in UNSPACED else ".")

@@ -22,13 +22,13 @@ def title_beside(title: str, summary: str, language: str | None = None) -> str:
     return "" if _is_first(title, sentences(summary, language)) else title
 
 
-def summary_beside(title: str, summary: str, language: str | None = None) -> str:
+def summary_beside(title: str, summary: str) -> str:
     """Return a summary as it stands under its title: without its first sentence where that is the title.
 
     >>> summary_beside("Snow again tomorrow", "Lena: Snow again tomorrow. In March.")
     'In March.'
     """
-    first, *others = sentences(summary, language) or [""]
+    first, *others = sentences(summary) or [""]
     return " ".join(others) if _is_first(title, [first]) else summary
 
 

@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
+from episodic_agent.core.language.tenses import CLAUSE, tells_duration
+from episodic_agent.core.language.terms import fold
 from episodic_agent.core.language.timewords import TimeRange, parse_time
 from episodic_agent.data import text
 from episodic_agent.schemas import Observation, TimeSource
@@ -37,6 +39,7 @@ _NUMBERS: Final = {
         ["a", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 1
     )
 }
+_SENTENCE: Final = re.compile(r"[.!?;\n]+(?!\d)")
 _TITLE: Final = re.compile(r"《[^》\n]*》")
 _OPENING, _CLOSING = ('"', "'", "“", "‘", "«", "「", "_", "*"), ('"', "'", "”", "’", "»", "」", "_", "*")
 _WEEKDAY: Final = re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b")
@@ -57,7 +60,7 @@ def grounded(text: str, observation: Observation, language: str, dated: set[str]
 
     def date(match: re.Match[str]) -> str:
         statement = match.group()
-        if is_named(text, *match.span(), language):
+        if is_named(text, *match.span(), language) or _is_duration(match):
             return statement
         label = _label(statement, observation.at, offset, language)
         if not label or f"{statement.lower()} {label}" in dated:
@@ -76,7 +79,7 @@ def undated(text: str, language: str) -> dict[str, int]:
     """
     pattern = _pattern(language)
     matches = [] if pattern is None else list(pattern.finditer(text))
-    plain = [match for match in matches if not is_named(text, *match.span(), language)]
+    plain = [m for m in matches if not is_named(text, *m.span(), language) and not _is_duration(m)]
     places: dict[str, int] = {}
     for match in plain:
         places.setdefault(match.group(), match.start())
@@ -99,6 +102,18 @@ def is_named(text: str, start: int, end: int, language: str) -> bool:
     if language == "en" and phrase[1:] != phrase[1:].lower():
         return True  # "The Day After Tomorrow"
     return not begins and phrase[:1].isupper()
+
+
+def _is_duration(match: re.Match[str]) -> bool:
+    """Tell whether "in six years" is how long something took or has been so, by the words of its sentence.
+
+    Those before it count; where it opens a clause, as in "I rang, and in two weeks we meet", those behind.
+    """
+    if _AHEAD.fullmatch(match.group()) is None:
+        return False
+    before, behind = fold(match.string[: match.start()]), fold(match.string[match.end() :])
+    opens = not CLAUSE.split(before)[-1].strip()
+    return tells_duration(_SENTENCE.split(behind)[0] if opens else _SENTENCE.split(before)[-1])
 
 
 def date_of(phrase: str, observation: Observation, language: str) -> str:

@@ -1,5 +1,4 @@
-"""Compute figures for boundaries, recall, threads and mentions: pure functions from labels and answers to
-reports.
+"""Compute figures for boundaries, recall, threads and lives: pure functions of labels and answers.
 
 **Rules of the room.**
 1. The definitions are those of the published tables, by name of their paper; where two protocols are in print
@@ -8,10 +7,8 @@ reports.
 3. A figure never flatters: a dialogue without labelled boundaries counts F1 0 in the headline, a question
    whose evidence is not found stays in the denominator.
 4. Reports are valid JSON: no NaN, no infinity, counts beside shares.
-5. How sure a figure is comes from a bootstrap over cases with a given seed: the same seed gives the same
-   interval.
-6. Nothing here reads files or runs an engine; `engine/evaluate` does, and `benchmarks` calls that.
+5. Nothing here reads files or runs an engine; `engine/evaluate` does, and `benchmarks` calls that
+   and says how sure a figure is (`benchmarks/uncertainty.py`).
 
-**To add** a figure, write it as a function of sums over cases (then `uncertainty.py` serves it too), check it
-against a reference package in a test, and put it into the report of its task.
+**To add** a figure, check it against a reference package in a test, and put it into the report of its task.
 """

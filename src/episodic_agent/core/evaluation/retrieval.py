@@ -145,20 +145,6 @@ def evidence_ranks(ranked: Sequence[Hashable], evidence: Collection[Hashable]) -
     return [rank for rank, found in enumerate(dict.fromkeys(ranked), start=1) if found in targets]
 
 
-def locomo_recall(results: Sequence[QuestionResult], k: int) -> float:
-    """Return recall@k by LoCoMo's rule: a question without evidence counts 1 and all are averaged.
-
-    For comparison with figures published under that rule only: it rewards unanswerable questions
-    whatever is returned. Raises InvalidInput for no questions or k below 1.
-
-    >>> locomo_recall([QuestionResult(["a"], {"b"}), QuestionResult(["a"], set())], k=10)
-    0.5
-    """
-    if not results or k < 1:
-        raise InvalidInput("LoCoMo's rule needs at least one question and a k of at least 1")
-    return fmean(_recall(result, k) if result.answerable else 1.0 for result in results)
-
-
 def score_abstention(results: Sequence[QuestionResult]) -> AbstentionReport:
     """Compare abstention and confidence between questions with and without evidence.
 
@@ -205,11 +191,6 @@ def false_recall_at(answerable: Sequence[float], unanswerable: Sequence[float], 
     needed = max(1, math.ceil(value * len(answerable) - 1e-9))
     threshold = sorted(answerable, reverse=True)[needed - 1]
     return _mean(confidence >= threshold for confidence in unanswerable)
-
-
-def _recall(result: QuestionResult, k: int) -> float:
-    ranks = evidence_ranks(result.ranked, result.evidence)
-    return sum(rank <= k for rank in ranks) / len(set(result.evidence))
 
 
 def _gain(ranks: Iterable[int], k: int) -> float:

@@ -22,7 +22,8 @@ _TOLD_BEFORE: Final = 3
 _SOME_DAY: Final = datetime(2026, 3, 2, tzinfo=UTC)
 _IDEOGRAPHS: Final = re.compile("[\u3400-\u9fff]")
 _KANA: Final = re.compile("[\u3040-\u30ff]")
-_ENDS_A_WORD: Final = re.compile(r"^\W*[^\W\d_]+(?:[ '’][^\W\d_]+)?\s*[,.;:!?…–—-]")
+# "No thanks, …", but not "ok birthday: …": that says of what it will be
+_ENDS_A_WORD: Final = re.compile(r"^\W*[^\W\d_]+(?:\s*:|(?:[ '’][^\W\d_]+)?\s*[,.;!?…–—-])")
 _FIRST: Final = re.compile(r"^\W*([^\W\d_][\w'’-]*)(?=\s+[^\W_])")
 # a capital in the middle of a sentence: a name, in German any noun
 _NAME: Final = re.compile(r"(?<=[\w,;] )[^\W\d_a-z][\w'’-]*[^\W\d_]")
@@ -34,7 +35,7 @@ def points_back(statement: str) -> bool:
 
     >>> points_back("Her teacher is Mrs. Kainz."), points_back("My sister said she is vegan.")
     (True, False)
-    >>> points_back("Not yet, I see one on Tuesday."), points_back("No, I am allergic to nuts.")
+    >>> points_back("Not yet, I see one on Tuesday."), points_back("Ok lunch: at noon on the 14th")
     (True, False)
     """
     if _KANA.search(statement):

@@ -76,7 +76,7 @@ _NEARER: Final = 0.9  # of several words: `channel_id` and `created_by` are name
 _SHORTEST: Final = 4  # letters of a name that is told from others by its letters
 _ROLES: Final = ("user", "assistant", "system", "developer", "tool", "function")
 _NO_NAMES: Final = (Mapping, list, tuple, set, bytes)
-EMPTY: Final = "the text is empty; give some text, or a tool call with a name"
+EMPTY: Final = "the text is empty"
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ def read_item(
     moment = _moment(fields, arguments, timezone)
     uses = tool_uses(fields)
     kind = _kind(fields, uses)
-    text = _cleaned(_text(fields, arguments, uses, kind), cleaner, largest)
+    text = _cleaned(_text(fields, arguments, uses, kind), fields, cleaner, largest)
     actor, role = _voice(fields, arguments, uses, cleaner)
     actor = actor or cleaner.text(_default_actor(uses, kind, default_actor))
     extras = cleaner.mapping({**_rest(fields, arguments, kind), **_tool_extras(uses)}) | role
@@ -290,11 +290,16 @@ def _slips() -> Mapping[str, str]:
     return {slip: role for slip, role in slips.items() if slip not in _ROLES}
 
 
-def _cleaned(text: str, cleaner: Cleaner, largest: int) -> str:
+def _cleaned(text: str, fields: Mapping[str, object], cleaner: Cleaner, largest: int) -> str:
+    """Return a text, repaired; of one that is empty the error names the unknown key it may stand under."""
     check_size("the text", text, largest)  # before anything is done with it
-    if not (clean := cleaner.text(text)).strip():
-        raise InvalidInput(EMPTY)
-    return clean
+    if (clean := cleaner.text(text)).strip():
+        return clean
+    texts = (key for key, value in fields.items() if isinstance(value, str) and value.strip())
+    own = next((key for key in texts if key not in _KNOWN), None)
+    if own is None or "content" in fields:
+        raise InvalidInput(f"{EMPTY}; give some text, or a tool call with a name")
+    raise InvalidInput(f'{EMPTY}: it stands under "content", not "{own}"')
 
 
 def _voice(

@@ -104,15 +104,15 @@ def action_words(action: object) -> str:
     return f"action {', '.join(map(str, several))}" if all(map(is_finite, several)) else ""
 
 
-def as_plain(value: Any, most: int = MOST_NUMBERS) -> object:
+def as_plain(value: Any) -> object:
     """Return what numpy made as Python's own numbers and lists, anything else as it is; it loads no numpy.
 
-    An array of more than `most` numbers is a picture, and stays as it is.
+    An array of more numbers than a message may have is a picture, and stays as it is.
 
     >>> as_plain(3), as_plain([0.5])
     (3, [0.5])
     """
-    return value.tolist() if type(value).__module__ == "numpy" and value.size <= most else value
+    return value.tolist() if type(value).__module__ == "numpy" and value.size <= MOST_NUMBERS else value
 
 
 def is_finite(value: object) -> bool:

@@ -65,6 +65,15 @@ def speaks_of_past(clause: str) -> bool:
     return not words_of("past").isdisjoint(words) or any(_participles(words))
 
 
+def tells_duration(words: str) -> bool:
+    """Tell whether "in six years" beside folded words is how long something took or has been so, and no day.
+
+    >>> tells_duration("never missed a shift"), tells_duration("first holiday"), tells_duration("i am off")
+    (True, True, False)
+    """
+    return speaks_of_past(words) or _patterns()["lasting"].search(words) is not None
+
+
 @cache
 def _german() -> frozenset[str]:
     return stop_words()["de"] - stop_words()["en"] | words_of("german")
@@ -86,5 +95,6 @@ def _patterns() -> Mapping[str, re.Pattern[str]]:
         "from": re.compile(rf"(?:(?<!\w)(?:{leads})\s+(?:(?:the|den|dem)\s+)?|从)$"),
         "toward": re.compile(rf"(?:(?<!\w)(?:{toward})(?:\s+(?:the|den|el|il|le|la|next|this))?|到|至)$"),
         "ahead": words_pattern(phrases(f"{DATA}.ahead")),
+        "lasting": words_pattern(phrases(f"{DATA}.took_so_long")),
         "got": re.compile(r"(?:have|has|['’]ve|['’]s)\s+(?:\w+\s+)?got\b"),
     }

@@ -434,7 +434,6 @@ def read_stated_facts(
     value: Mapping[str, Json],
     known: Sequence[Fact],
     observations: Sequence[Observation],
-    learned_at: datetime | None = None,
 ) -> Reconciled:
     """Return a reply's facts as candidates; raises BadReply where none of them is shaped as asked.
 
@@ -459,7 +458,7 @@ def read_stated_facts(
             old = _acted_on(answer, facts, acted)
             observation = spoken_observations[_message(answer, messages, observations)]
             answer = {**answer, "subject": answer["subject"] or observation.actor}
-            candidates += _candidates(answer, old, _evidence(answer, observation, observations, learned_at))
+            candidates += _candidates(answer, old, _evidence(answer, observation, observations))
             acted.update([str(old.id)] if old is not None else [])
             actions += [str(answer["action"])] * (len(candidates) - len(actions))
         except BadReply as problem:
@@ -559,7 +558,6 @@ def _evidence(
     answer: Mapping[str, Json],
     observation: Observation,
     observations: Sequence[Observation],
-    learned_at: datetime | None,
 ) -> FactEvidence:
     quote, fact, value = str(answer["quote"]), _line(answer["fact"]), _line(answer["value"])
     if fold(role_of(observation)) in ASSISTANTS | SOURCES:
@@ -583,7 +581,6 @@ def _evidence(
         value=value,
         said_at=observation.at,
         valid_at=_since(answer.get("valid_from"), observation.at),
-        learned_at=learned_at,
         confidence=_CONFIDENCE,
     )
 

@@ -14,8 +14,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from episodic_agent.core.facts.stating import is_person, likely, parts_of, vector_of
-from episodic_agent.core.language import fold
+from episodic_agent.core.episodes.languages import ASSISTANTS
+from episodic_agent.core.facts.stating import SHORT, is_person, likely, parts_of, vector_of
+from episodic_agent.core.language import fold, sentences
 from episodic_agent.core.recall.alone import QUESTION_MARKS
 from episodic_agent.core.recall.query import ASKER, ASKER_ROLES, people_named
 from episodic_agent.data import arrays
@@ -24,21 +25,37 @@ from episodic_agent.schemas import Vector
 TAKING: Final = "recall/commitments.npz"
 ASKING: Final = "recall/commitments_asked.npz"
 CHOOSING: Final = "recall/commitments_chosen.npz"
+WHOSE: Final = "recall/commitments_whose.npz"
+ADDRESSED: Final = "recall/commitments_addressed.npz"
 ASKED: Final = 0.45  # from which a question asks for commitments
 LONGEST: Final = 400  # characters of such a question
+SURE_TAKING: Final = 0.45  # from which a message takes something on where nothing but whose it is is asked
 _PARTS: Final = 12  # of a long message that are judged, its last
-_BY_NAME: Final = 0.45  # what surely taking something on tells where only its speaker is asked for
+BY_NAME: Final = 0.45  # what surely taking something on tells where only its speaker is asked for
+SURE: Final = 0.65  # from which surely others' are asked for; up to 1 - that, the asker's
 _FAR: Final = 4.0  # log-odds beyond which a judge is not believed
 
 
 class AskedPeople(NamedTuple):
     """Who a question for commitments is about: whose they are, and to whom; by the actors' names, folded.
 
-    `whose` is empty where it names nobody, or a "we".
+    `whose` is empty where it names nobody, or a "we". `sure`: nobody else's are asked for.
     """
 
     whose: frozenset[str]
     others: frozenset[str]
+    sure: bool = False
+
+    def keeps(self, undertaking: "Undertaking") -> bool:
+        """Tell whether a message is one of theirs, and to whom it is asked for.
+
+        That of somebody else who names them mostly speaks to them.
+        """
+        text = fold(undertaking.text)
+        to_them = undertaking.in_thread or undertaking.others_near
+        return fold(undertaking.actor) in self.whose and (
+            not self.others or to_them or any(_names(text, who) for who in self.others)
+        )
 
 
 class Undertaking(NamedTuple):
@@ -69,15 +86,15 @@ FEATURES: Final = (
 )  # fmt: skip
 
 
-def asks_for_commitments(question: str, vector: Vector | None = None) -> bool:
+def asks_for_commitments(question: str, vector: Vector | None = None, least: float = ASKED) -> bool:
     """Tell whether a question is for what somebody promised, or has yet to do.
 
-    `vector` [384] is that of the judges' embedder, None: none.
+    `vector` [384] is that of the judges' embedder, None: none; `least` is how likely it must be.
 
     >>> asks_for_commitments("What did I promise Lena?"), asks_for_commitments("Where does Lena live?")
     (True, False)
     """
-    return len(question) <= LONGEST and likely(ASKING, question, vector) >= ASKED
+    return len(question) <= LONGEST and likely(ASKING, question, vector) >= least
 
 
 def takes_on(text: str, vector: Vector | None = None) -> float:
@@ -92,22 +109,54 @@ def takes_on(text: str, vector: Vector | None = None) -> float:
     return by_words if vector is None else 0.5 * (by_words + likely(TAKING, text, vector))
 
 
+def undertakings(text: str, language: str | None = None) -> tuple[str, ...]:
+    """Return the sentences of a message that take something on; all of a short one that has no two of them.
+
+    >>> undertakings("I'll call Jo.")
+    ("I'll call Jo.",)
+    >>> undertakings("Sure, I'll call Jo on Friday. And I'll book the van.")
+    ("Sure, I'll call Jo on Friday.", "And I'll book the van.")
+    """
+    parts = tuple(part for part in sentences(text, language)[-_PARTS:] if likely(TAKING, part) >= SURE_TAKING)
+    enough = len(parts) > 1 or (parts and len(text) > SHORT)
+    return parts if enough else (text,)
+
+
 def towards_commitments() -> Vector:
     """Return the direction [384] in the judges' embedder's space in which what takes something on lies."""
     return vector_of(TAKING)
 
 
-def people_asked(question: str, actors: Iterable[str], owner: str) -> AskedPeople:
-    """Return who is asked of: whoever is named first, be it by "I", and the others.
+def people_asked(
+    question: str, actors: Iterable[str], owner: str, vector: Vector | None = None
+) -> AskedPeople:
+    """Return who is asked of: a judge tells whether the asker or others, else whoever is named first.
+
+    Where others are asked of and none is named, that is everybody else; "you" is an assistant. `vector` [384]
+    is that of the judges' embedder, None: none.
 
     >>> asked = people_asked("what did I promise Lena?", ["Ana", "Lena"], "Ana")
     >>> sorted(asked.whose), sorted(asked.others)
     (['ana', 'human', 'user'], ['lena'])
     >>> people_asked("did Lena promise me anything?", ["Ana", "Lena"], "Ana").whose
     frozenset({'lena'})
+    >>> people_asked("was schulden mir die anderen noch?", ["Ana", "Lena"], "Ana").whose
+    frozenset({'lena'})
+    >>> people_asked("what did you promise me?", ["Ana", "Lena", "assistant"], "Ana").whose
+    frozenset({'assistant'})
     """
-    askers = frozenset({fold(owner), *ASKER_ROLES})
+    askers, actors = frozenset({fold(owner), *ASKER_ROLES}), list(actors)
     named = [(at, frozenset({fold(actor)})) for at, actor in people_named(question, actors)]
+    people = frozenset().union(*(who for _, who in named)) - askers
+    spoken_to = frozenset(map(fold, actors)) & ASSISTANTS
+    if spoken_to and not people and likely(ADDRESSED, question, vector) >= SURE:
+        return AskedPeople(spoken_to, frozenset(), sure=True)
+    by_others = likely(WHOSE, question, vector)
+    if by_others >= SURE:
+        everybody = frozenset(fold(actor) for actor in actors if is_person(actor)) - askers
+        return AskedPeople(people or everybody, frozenset(), sure=True)
+    if by_others <= 1.0 - SURE:
+        return AskedPeople(askers, people, sure=True)
     asking = re.search(ASKER, question.casefold())
     named += [(asking.start(), askers)] if asking else []
     named.sort(key=lambda one: one[0])
@@ -131,7 +180,7 @@ def by_name_alone(asked: AskedPeople, some: Iterable[Undertaking]) -> float:
     Of "what did we promise?" anybody's does.
     """
     by_them = (one.likelihood for one in some if not asked.whose or fold(one.actor) in asked.whose)
-    return _BY_NAME * max(by_them, default=0.0)
+    return BY_NAME * max(by_them, default=0.0)
 
 
 def features(asked: AskedPeople, some: Sequence[Undertaking]) -> NDArray[np.float64]:

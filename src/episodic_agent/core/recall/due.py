@@ -223,6 +223,16 @@ def _once(folded: str, today: date) -> list[ComingDays]:
     ]
 
 
+def due_by(message: str, at: datetime, utc_offset: timedelta | None = None) -> date | None:
+    """Return the first day to come that a text names, said at `at`: of a stretch its end; None where none.
+
+    >>> due_by("you'll have the list by Friday", datetime(2024, 3, 20, tzinfo=UTC)).isoformat()
+    '2024-03-22'
+    """
+    today = (at.astimezone(UTC) + (utc_offset or timedelta())).date()
+    return min((day.last for day in _once(normal(message[:READ]), today) if day.last >= today), default=None)
+
+
 def day_of(at: datetime, utc_offset: timedelta | None, asked: DaysAsked) -> date:
     """Return the day of a moment for who said something then; of who asks, where that is not known."""
     offset = asked.utc_offset if utc_offset is None else utc_offset

@@ -10,8 +10,8 @@ CONSTANT: Final = 60
 PER_LEG: Final = 100
 
 
-def reciprocal_ranks(legs: Sequence[Sequence[str]], constant: int = CONSTANT) -> dict[str, float]:
-    """Return the sum of 1 / (constant + rank) over the legs, ranks from 1; a leg lists ids, best first.
+def reciprocal_ranks(legs: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Return the sum of 1 / (60 + rank) over the legs, ranks from 1; a leg lists ids, best first.
 
     >>> {key: round(value, 7) for key, value in reciprocal_ranks([["a", "b"], ["a", "c", "b"]]).items()}
     {'a': 0.0327869, 'b': 0.032002, 'c': 0.016129}
@@ -19,7 +19,7 @@ def reciprocal_ranks(legs: Sequence[Sequence[str]], constant: int = CONSTANT) ->
     sums: dict[str, float] = {}
     for leg in legs:
         for rank, key in enumerate(dict.fromkeys(leg), 1):
-            sums[key] = sums.get(key, 0.0) + 1 / (constant + rank)
+            sums[key] = sums.get(key, 0.0) + 1 / (CONSTANT + rank)
     return sums
 
 

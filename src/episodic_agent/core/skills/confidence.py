@@ -28,15 +28,6 @@ def initial_confidence(count: int, validation: float) -> float:
     return _COUNTS * seen + _VALIDATES * _clamped(validation)
 
 
-def is_created(count: int, validation: float) -> bool:
-    """Tell whether a pattern becomes a skill: only above the threshold.
-
-    >>> is_created(15, 1.0), is_created(5, 0.875)
-    (True, False)
-    """
-    return initial_confidence(count, validation) > THRESHOLD
-
-
 def settled(initial: float, success_rate: float) -> float:
     """Return the confidence at the fifth use: the first estimate and the experience, half and half.
 

@@ -36,14 +36,10 @@ _BETWEEN_GRADES: Final = 9.0  # HARDEST - EASIEST, the range that difficulty cha
 
 
 @overload
-def retrievability(stability: float, elapsed_days: float, *, weights: Sequence[float] = WEIGHTS) -> float: ...
+def retrievability(stability: float, elapsed_days: float) -> float: ...
 @overload
-def retrievability(
-    stability: "ArrayLike", elapsed_days: "ArrayLike", *, weights: Sequence[float] = WEIGHTS
-) -> "NDArray[np.float64]": ...
-def retrievability(
-    stability: "ArrayLike", elapsed_days: "ArrayLike", *, weights: Sequence[float] = WEIGHTS
-) -> "float | NDArray[np.float64]":
+def retrievability(stability: "ArrayLike", elapsed_days: "ArrayLike") -> "NDArray[np.float64]": ...
+def retrievability(stability: "ArrayLike", elapsed_days: "ArrayLike") -> "float | NDArray[np.float64]":
     """Return the chance in (0, 1] that a memory is still recalled, for one memory or a whole result list.
 
     `R(t, S) = (1 + F t / S)^-w20` with F such that R(S, S) = 0.9 (FSRS-6). `elapsed_days` since
@@ -55,7 +51,7 @@ def retrievability(
     >>> retrievability([2.3065, 3.4598], 30.0).round(4).tolist()
     [0.6675, 0.7067]
     """
-    decay = weights[20]
+    decay = WEIGHTS[20]
     factor = math.pow(0.9, -1.0 / decay) - 1.0
     if isinstance(stability, int | float) and isinstance(elapsed_days, int | float):
         # the scalar path spares numpy's overhead where a single memory is shown
@@ -66,7 +62,7 @@ def retrievability(
         full = np.empty(len(days))
         for start in range(0, len(days), PIECE):  # what is between stays in the processor's cache
             part = slice(start, start + PIECE)
-            full[part] = retrievability(stable[part], days[part], weights=weights)
+            full[part] = retrievability(stable[part], days[part])
         return full
     days, stable = np.maximum(days, 0.0), np.maximum(stable, SMALLEST_STABILITY)
     probability: NDArray[np.float64] = np.asarray(factor * days / stable)
@@ -77,7 +73,7 @@ def retrievability(
     return np.exp(probability, out=probability)
 
 
-def initial_strength(surprise: float = 0.0, *, weights: Sequence[float] = WEIGHTS) -> Strength:
+def initial_strength(surprise: float = 0.0) -> Strength:
     """Return the strength of a new episode; surprise in [0, 1] (clamped, NaN is 0) makes it last longer.
 
     S0 and D0 are FSRS-6's for a first review rated Good; the boost is seed 001's (Surprise-Based FSRS Boost).
@@ -87,8 +83,8 @@ def initial_strength(surprise: float = 0.0, *, weights: Sequence[float] = WEIGHT
     (3.1138, 2.1181)
     """
     felt = 0.0 if math.isnan(surprise) else min(max(surprise, 0.0), 1.0)
-    stability = weights[2] * (1.0 + SURPRISE_BOOST * felt)
-    return Strength(stability, _difficulty_in_range(_first_difficulty(Rating.GOOD, weights)))
+    stability = WEIGHTS[2] * (1.0 + SURPRISE_BOOST * felt)
+    return Strength(stability, _difficulty_in_range(_first_difficulty(Rating.GOOD)))
 
 
 def blended(parts: Sequence[tuple[int, Strength, float]]) -> tuple[Strength, float]:
@@ -114,8 +110,6 @@ def next_state(
     difficulty: float,
     whole_days: int,
     rating: int,
-    *,
-    weights: Sequence[float] = WEIGHTS,
 ) -> Strength:
     """Return the strength after a review `whole_days` after the last one (FSRS-6; below 1: same-day branch).
 
@@ -130,48 +124,51 @@ def next_state(
     stable = max(stability, SMALLEST_STABILITY)
     hard = _difficulty_in_range(difficulty)
     if whole_days < 1:
-        new_stability = stable * _same_day_growth(stable, grade, weights)
+        new_stability = stable * _same_day_growth(stable, grade)
     else:
-        probability = retrievability(stable, float(whole_days), weights=weights)
+        probability = retrievability(stable, float(whole_days))
         if grade is Rating.AGAIN:
-            new_stability = _after_lapse(stable, hard, probability, weights)
+            new_stability = _after_lapse(stable, hard, probability)
         else:
-            new_stability = stable * _growth(stable, hard, probability, grade, weights)
-    return Strength(max(new_stability, SMALLEST_STABILITY), _next_difficulty(hard, grade, weights))
+            new_stability = stable * _growth(stable, hard, probability, grade)
+    return Strength(max(new_stability, SMALLEST_STABILITY), _next_difficulty(hard, grade))
 
 
-def _growth(
-    stability: float, difficulty: float, probability: float, rating: Rating, w: Sequence[float]
-) -> float:
+def _growth(stability: float, difficulty: float, probability: float, rating: Rating) -> float:
     """Return how many times longer a memory lasts after it was recalled at `probability`."""
-    factor = {Rating.HARD: w[15], Rating.GOOD: 1.0, Rating.EASY: w[16]}[rating]
-    ease = (11.0 - difficulty) * math.pow(stability, -w[9])
+    factor = {Rating.HARD: WEIGHTS[15], Rating.GOOD: 1.0, Rating.EASY: WEIGHTS[16]}[rating]
+    ease = (11.0 - difficulty) * math.pow(stability, -WEIGHTS[9])
     # the nearer to forgotten, the more a recall teaches
-    spacing = math.exp((1.0 - probability) * w[10]) - 1.0
-    return 1.0 + math.exp(w[8]) * ease * spacing * factor
+    spacing = math.exp((1.0 - probability) * WEIGHTS[10]) - 1.0
+    return 1.0 + math.exp(WEIGHTS[8]) * ease * spacing * factor
 
 
-def _after_lapse(stability: float, difficulty: float, probability: float, w: Sequence[float]) -> float:
+def _after_lapse(stability: float, difficulty: float, probability: float) -> float:
     """Return the stability left after a lapse, never more than a same-day lapse would leave."""
-    remaining = math.pow(stability + 1.0, w[13]) - 1.0
-    long_term = w[11] * math.pow(difficulty, -w[12]) * remaining * math.exp((1.0 - probability) * w[14])
-    return min(long_term, stability / math.exp(w[17] * w[18]))
+    remaining = math.pow(stability + 1.0, WEIGHTS[13]) - 1.0
+    long_term = (
+        WEIGHTS[11]
+        * math.pow(difficulty, -WEIGHTS[12])
+        * remaining
+        * math.exp((1.0 - probability) * WEIGHTS[14])
+    )
+    return min(long_term, stability / math.exp(WEIGHTS[17] * WEIGHTS[18]))
 
 
-def _same_day_growth(stability: float, rating: Rating, w: Sequence[float]) -> float:
-    growth = math.exp(w[17] * (rating - 3 + w[18])) * math.pow(stability, -w[19])
+def _same_day_growth(stability: float, rating: Rating) -> float:
+    growth = math.exp(WEIGHTS[17] * (rating - 3 + WEIGHTS[18])) * math.pow(stability, -WEIGHTS[19])
     return max(growth, 1.0) if rating >= Rating.GOOD else growth
 
 
-def _first_difficulty(rating: Rating, w: Sequence[float]) -> float:
-    return w[4] - math.exp(w[5] * (rating - 1)) + 1.0
+def _first_difficulty(rating: Rating) -> float:
+    return WEIGHTS[4] - math.exp(WEIGHTS[5] * (rating - 1)) + 1.0
 
 
-def _next_difficulty(difficulty: float, rating: Rating, w: Sequence[float]) -> float:
-    change = -w[6] * (rating - 3)
+def _next_difficulty(difficulty: float, rating: Rating) -> float:
+    change = -WEIGHTS[6] * (rating - 3)
     damped = difficulty + (HARDEST - difficulty) * change / _BETWEEN_GRADES
     # reverts to the *unclamped* first difficulty of Easy, which is negative with these weights
-    reverted = w[7] * _first_difficulty(Rating.EASY, w) + (1.0 - w[7]) * damped
+    reverted = WEIGHTS[7] * _first_difficulty(Rating.EASY) + (1.0 - WEIGHTS[7]) * damped
     return _difficulty_in_range(reverted)
 
 

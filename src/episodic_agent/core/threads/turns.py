@@ -1,6 +1,5 @@
 """Turns: a user message with everything up to the next one, replies and tool calls (the glossary's word)."""
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -89,11 +88,6 @@ def turns(observations: Iterable[Observation]) -> Iterator[Turn]:
         waiting.append(observation)
     if waiting:
         yield Turn(tuple(waiting))
-
-
-def last_turns(observations: Iterable[Observation], count: int) -> list[Turn]:
-    """Return the last `count` turns, in order; none for 0."""
-    return list(deque(turns(observations), maxlen=max(count, 0)))
 
 
 def pairs(turns: Sequence[Turn]) -> list[Pair]:

@@ -12,9 +12,8 @@ from typing import Any, Final
 from episodic_agent.core.boundary.contract import Boundary, Input
 from episodic_agent.core.language import plural
 from episodic_agent.engine.boundary.explain import HAND, JOINED, recorded_drains
-from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.errors import InvalidInput
-from episodic_agent.protocols import Transaction
+from episodic_agent.protocols import Transaction, stored_decision
 from episodic_agent.schemas import Decision, Episode, Frame, Json, Reason
 
 _OF_DECISION: Final = ("before_seq", "decided_at_seq", "edge", "surprise", "input", JOINED)

@@ -28,10 +28,9 @@ from episodic_agent.core.echo import echo_of, own_words
 from episodic_agent.core.language import plural
 from episodic_agent.engine.deps import NO_EMBEDDER
 from episodic_agent.engine.episodes.listing import open_frame, successor, with_words
-from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.sections.bounds import with_end
 from episodic_agent.errors import InvalidInput, NotFound
-from episodic_agent.protocols import OBSERVATIONS, Transaction, ref_of
+from episodic_agent.protocols import OBSERVATIONS, Transaction, ref_of, stored_decision
 from episodic_agent.schemas import (
     Decision,
     Episode,

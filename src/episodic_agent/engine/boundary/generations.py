@@ -17,8 +17,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from episodic_agent.core.identity import decision_id
-from episodic_agent.engine.scoped import stored_decision
-from episodic_agent.protocols import Transaction
+from episodic_agent.protocols import Transaction, stored_decision
 from episodic_agent.schemas import Decision, Frame, Json, Thread
 
 RESEGMENT: Final = "resegment"

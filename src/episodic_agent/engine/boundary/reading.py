@@ -17,8 +17,7 @@ from episodic_agent.core.boundary.conversation import asking, reading
 from episodic_agent.core.boundary.conversation.default import DefaultPolicy
 from episodic_agent.engine.boundary.by_hand import HandChange, HandSpan, again, joins_of
 from episodic_agent.engine.boundary.explain import JOINED, read_records, recorded_drains
-from episodic_agent.engine.scoped import stored_decision
-from episodic_agent.protocols import Transaction
+from episodic_agent.protocols import Transaction, stored_decision
 from episodic_agent.schemas import Decision, Episode, Frame, Json, Reason
 
 READING: Final = "reading"  # the mode of a boundary that a reader of the whole named, and of its generation

@@ -10,9 +10,8 @@ from episodic_agent.core.boundary.policies import STEP
 from episodic_agent.core.boundary.steps.trail import label_of
 from episodic_agent.engine.boundary.explain import read_records
 from episodic_agent.engine.boundary.traces import BoundaryTrace
-from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.errors import InvalidInput, NotFound
-from episodic_agent.protocols import Transaction
+from episodic_agent.protocols import Transaction, stored_decision
 from episodic_agent.schemas import Decision, Episode, TimeSource
 
 Resolve = Callable[[str], Policy[Any]]

@@ -5,9 +5,10 @@ from collections.abc import Collection, Sequence
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.core.chains import TreeNode, chain_policy, reparented
-from episodic_agent.core.chains.trees import is_reversed
+from episodic_agent.core.chains.policies import chain_policy
+from episodic_agent.core.chains.trees import is_reversed, reparented
 from episodic_agent.protocols import Transaction
+from episodic_agent.schemas.chains import TreeNode
 
 OFF: Final = "none"
 

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.core.chains import PlacedEpisode, laid_out
 from episodic_agent.core.chains.deciding import CHAIN as LINKED
 from episodic_agent.core.chains.deciding import HIGH
+from episodic_agent.core.chains.trees import PlacedEpisode, laid_out
 from episodic_agent.core.language import plural
 from episodic_agent.engine.chains.ancestry import tree_of
 from episodic_agent.engine.chains.job import chain_decisions

@@ -3,13 +3,16 @@
 from collections.abc import Iterator
 from uuid import UUID
 
-from episodic_agent.core.chains import Term, ancestors, follows, metadata_terms
+from episodic_agent.core.chains.deciding import follows
+from episodic_agent.core.chains.filters import metadata_terms
+from episodic_agent.core.chains.trees import ancestors
 from episodic_agent.core.language import plural
 from episodic_agent.engine.chains.ancestry import parents_above, reversed_links
 from episodic_agent.engine.jobs.kinds import CHAIN
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Decision, Encoding, Episode
+from episodic_agent.schemas.chains import Term
 
 
 def chain_faults(tx: Transaction) -> Iterator[tuple[str, str]]:

@@ -10,29 +10,26 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.core.chains import (
+from episodic_agent.core.chains.deciding import (
+    AUTO,
+    RECENT,
+    ROLL,
+    SIMILAR,
     ChainChoice,
-    ChainPolicy,
-    EpisodeStanding,
-    EpisodeView,
-    Refusal,
-    SeedChain,
-    SessionTurn,
-    ancestors,
-    chain_policy,
     decide,
     decision_of,
-    read_metadata,
     unjudged_verdict,
-    view_of,
 )
-from episodic_agent.core.chains.deciding import AUTO, RECENT, ROLL, SIMILAR
-from episodic_agent.core.chains.policies import CLOSE_HOURS
-from episodic_agent.core.chains.records import MOST_TURNS
+from episodic_agent.core.chains.deciding import CHAIN as LINKED
+from episodic_agent.core.chains.metadata import read_metadata
+from episodic_agent.core.chains.policies import CLOSE_HOURS, ChainPolicy, SeedChain, chain_policy
+from episodic_agent.core.chains.records import MOST_TURNS, EpisodeStanding, EpisodeView, SessionTurn, view_of
+from episodic_agent.core.chains.trees import ancestors
 from episodic_agent.core.echo import all_own_words
 from episodic_agent.core.episodes.languages import ASSISTANTS
 from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.language import fold
+from episodic_agent.core.links.outcomes import BEHAVIOUR, CORRECT
 from episodic_agent.core.threads.channels import projects_of
 from episodic_agent.engine.chains.ancestry import OFF, parents_above
 from episodic_agent.engine.chains.stories import text_vectors
@@ -40,8 +37,9 @@ from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.kinds import CHAIN
 from episodic_agent.engine.links.features import weighs_vectors
 from episodic_agent.engine.sections.bounds import went_on
-from episodic_agent.engine.sections.verbs import score_sections, sections_of
+from episodic_agent.engine.sections.searching import score_sections, sections_of
 from episodic_agent.engine.threads.session_records import SESSION, agent_of, topic_of
+from episodic_agent.engine.tuning.outcomes import KnownOutcome, labelled
 from episodic_agent.engine.tuning.runs import ask_for_tuning, chain_policy_in_force
 from episodic_agent.protocols import OBSERVATIONS, PARTS, Transaction, ref_of
 from episodic_agent.schemas import (
@@ -55,6 +53,7 @@ from episodic_agent.schemas import (
     Scope,
     Vector,
 )
+from episodic_agent.schemas.chains import Refusal
 
 REACH: Final = 32  # observations of a session among which its first messages are looked for
 
@@ -261,3 +260,17 @@ def _view(
     if topic:  # its caller's words; how it opens is for who speaks in it to say
         turns = [SessionTurn(episode.start_at, topic, own=False), *turns]
     return view_of(standing, turns, vector=vector, language=language)
+
+
+def keep_above(tx: Transaction, episode_id: UUID) -> None:
+    """Keep that somebody went on with a session: as far as that tells, it was chained rightly."""
+    for decision in automatic_verdict(tx, episode_id):
+        if decision.verdict == LINKED and decision.outcome is None:
+            label = KnownOutcome(CORRECT, BEHAVIOUR, "behaviour", why="it was gone on with")
+            tx.knowledge.decide(labelled(decision, label), amend=True)
+
+
+def automatic_verdict(tx: Transaction, episode_id: UUID) -> list[Decision]:
+    """Return the automatic verdict on an episode that stands, of its end or its start, if there is any."""
+    decisions = [one for one in chain_decisions(tx, episode_id) if one.detail.get("method") == AUTO]
+    return sorted(decisions, key=lambda one: one.detail.get("stage") == "close")[-1:]

@@ -12,10 +12,20 @@ from typing import Any, Final
 from uuid import UUID
 
 from episodic_agent.core import recall as ranking
-from episodic_agent.core.chains import ReplayedEpisode, ReplayHit, fetched, replay_text, selected
 from episodic_agent.core.chains.filters import MetadataFilter
 from episodic_agent.core.chains.metadata import Metadata, read_metadata
-from episodic_agent.core.chains.sequences import DEFAULT, RECENT, RELEVANT, SEED, with_ends
+from episodic_agent.core.chains.sequences import (
+    DEFAULT,
+    RECENT,
+    RELEVANT,
+    SEED,
+    ReplayedEpisode,
+    ReplayHit,
+    fetched,
+    replay_text,
+    selected,
+    with_ends,
+)
 from episodic_agent.core.links.features import cosine
 from episodic_agent.core.threads.channels import project_called
 from episodic_agent.engine.arguments import MOST_EPISODES, counted, worded
@@ -29,13 +39,13 @@ from episodic_agent.engine.chains.stories import (
     without_guesses,
 )
 from episodic_agent.engine.deps import Deps
-from episodic_agent.engine.filters import Filter, metadata_filter
+from episodic_agent.engine.filters import Filter, Walls, metadata_filter, walls_of
 from episodic_agent.engine.recall.elsewhere import NO_OTHERS, Elsewhere
 from episodic_agent.engine.recall.filtering import passing
 from episodic_agent.engine.recall.gathering import Gatherer
 from episodic_agent.engine.recall.walls import walled_off, within
 from episodic_agent.engine.recently_shown import ShownText
-from episodic_agent.engine.scoped import Scoped, Walls, walls_of
+from episodic_agent.engine.scoped import Scoped
 from episodic_agent.engine.threads.session_records import declared, session_of_episode
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.errors import InvalidInput, ProviderError

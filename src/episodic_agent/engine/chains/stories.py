@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from episodic_agent.core.chains import TreeNode
 from episodic_agent.core.chains.deciding import AUTO, UNCERTAIN
 from episodic_agent.core.chains.deciding import CHAIN as LINKED
 from episodic_agent.core.chains.metadata import Metadata, read_metadata
@@ -20,6 +19,7 @@ from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.errors import ProviderError
 from episodic_agent.protocols import Embedder, Transaction
 from episodic_agent.schemas import Episode, EpisodeState, Observation, Vector
+from episodic_agent.schemas.chains import TreeNode
 
 MOST_SESSIONS: Final = 200  # that are followed: no story told is longer
 MOST_OPEN: Final = 3  # open frames that a story ends with

@@ -7,28 +7,16 @@ from datetime import UTC, datetime
 from typing import Final, Unpack
 from uuid import UUID
 
-from episodic_agent.core.chains import (
-    ChainChoice,
-    Refusal,
-    TreeNode,
-    Walk,
-    ancestors,
-    arc,
-    check_order,
-    check_parent,
-    decision_of,
-    heads,
-    unjudged_verdict,
-)
-from episodic_agent.core.chains.deciding import AUTO, HAND
 from episodic_agent.core.chains.deciding import CHAIN as LINKED
+from episodic_agent.core.chains.deciding import HAND, ChainChoice, decision_of, unjudged_verdict
 from episodic_agent.core.chains.sequences import DEFAULT, LEAST_RELEVANCE, RELEVANT
+from episodic_agent.core.chains.trees import Walk, ancestors, arc, check_order, check_parent, heads
 from episodic_agent.core.identity import decision_id
-from episodic_agent.core.links.outcomes import BEHAVIOUR, CORRECT, INCORRECT
+from episodic_agent.core.links.outcomes import CORRECT, INCORRECT
 from episodic_agent.engine.arguments import clean_name, counted, episode_identity
 from episodic_agent.engine.chains.ancestry import parents_above, tree_of
 from episodic_agent.engine.chains.arcs import Arc, arc_of
-from episodic_agent.engine.chains.job import chain_decisions
+from episodic_agent.engine.chains.job import automatic_verdict, chain_decisions, keep_above
 from episodic_agent.engine.chains.sequences import EpisodeSequence, replay_of, sequence_of, story_of
 from episodic_agent.engine.filters import Filter, Narrowed, narrowed
 from episodic_agent.engine.jobs.kinds import CHAIN
@@ -36,10 +24,10 @@ from episodic_agent.engine.lived import as_lived
 from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.sections.bounds import with_end
 from episodic_agent.engine.trace.acts import acts
-from episodic_agent.engine.tuning.outcomes import KnownOutcome, labelled
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Decision, Episode, EpisodeKind
+from episodic_agent.schemas.chains import Refusal, TreeNode
 
 _EVER: Final = datetime.max.replace(tzinfo=UTC)
 log = logging.getLogger(__name__)
@@ -230,27 +218,13 @@ def _walk_episodes(tx: Transaction, walk: Walk) -> list[Episode]:
 
 def _judge(tx: Transaction, child: UUID, parent: UUID, *, belongs: bool) -> None:
     """Keep what a hand says of the newest automatic verdict, where it says anything of it."""
-    for decision in _judged(tx, child):
+    for decision in automatic_verdict(tx, child):
         chained, same = decision.verdict == LINKED, decision.detail.get("candidate") == str(parent)
         if same:
             outcome = CORRECT if chained == belongs else INCORRECT
             tx.knowledge.decide(replace(decision, outcome=outcome), amend=True)
         elif chained and belongs:  # it goes on from another one
             tx.knowledge.decide(replace(decision, outcome=INCORRECT), amend=True)
-
-
-def keep_above(tx: Transaction, episode_id: UUID) -> None:
-    """Keep that somebody went on with a session: as far as that tells, it was chained rightly."""
-    for decision in _judged(tx, episode_id):
-        if decision.verdict == LINKED and decision.outcome is None:
-            label = KnownOutcome(CORRECT, BEHAVIOUR, "behaviour", why="it was gone on with")
-            tx.knowledge.decide(labelled(decision, label), amend=True)
-
-
-def _judged(tx: Transaction, episode_id: UUID) -> list[Decision]:
-    """Return the automatic verdict on an episode that stands, of its end or its start, if there is any."""
-    decisions = [one for one in chain_decisions(tx, episode_id) if one.detail.get("method") == AUTO]
-    return sorted(decisions, key=lambda one: one.detail.get("stage") == "close")[-1:]
 
 
 def _by_hand(tx: Transaction, child: UUID, parent: UUID, now: datetime) -> Decision:

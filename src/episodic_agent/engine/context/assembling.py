@@ -24,11 +24,11 @@ from episodic_agent.engine.context.gathering import AMONG_OTHERS, situation, wit
 from episodic_agent.engine.context.passages import PieceReading, PieceVectors
 from episodic_agent.engine.context.prompting import Prompt, prompt, source_of
 from episodic_agent.engine.deps import Deps
-from episodic_agent.engine.filters import Where
+from episodic_agent.engine.episodes.listing import named_thread
+from episodic_agent.engine.filters import Walls, Where, walls_of
 from episodic_agent.engine.links.linked import Near, NearThread, chosen, links_of, on_both_sides
 from episodic_agent.engine.recall.elsewhere import NO_OTHERS, Elsewhere
 from episodic_agent.engine.recall.walls import NamedThreads, reading, threads_called
-from episodic_agent.engine.scoped import Walls, named_thread, walls_of
 from episodic_agent.engine.threads.recounting import (
     Asking,
     Recounted,
@@ -42,7 +42,7 @@ from episodic_agent.engine.visibility.hidden import Visibility, span_of
 from episodic_agent.errors import InvalidInput, ProviderError
 from episodic_agent.protocols import Transaction, query_vector
 from episodic_agent.schemas import Observation, Scope, Thread, Vector
-from episodic_agent.schemas.contexts import Basis, ContextItem, LineKind, Linked
+from episodic_agent.schemas.contexts import Basis, Context, ContextItem, LineKind, Linked
 from episodic_agent.showing import as_card, described
 
 MOST_LINKED: Final = 3
@@ -337,7 +337,10 @@ class Contexts:
             tokens=written.context.tokens,
             thread=None if thread is None else thread.origin,
             thread_id=None if thread is None else thread.id,
-            notes=(into.when.silence,) if into.when is not None and into.when.silence else (),
+            notes=[
+                *([into.when.silence] if into.when is not None and into.when.silence else []),
+                *_no_room(written.context, request.max_tokens),
+            ],
         )
 
     def _near(
@@ -417,6 +420,13 @@ def context_of(
             note = f"nothing was known of {scope.user_id!r} before {moment}; {LATER}"
         return replace(context, notes=(*context.notes, note))
     return context
+
+
+def _no_room(context: Context, max_tokens: int) -> list[str]:
+    """Say that a budget is too small to tell anything of the past, and which one is not."""
+    if not context.least:
+        return []
+    return [f"no line of the past fits into {plural(max_tokens, 'token')}; {context.least} have room for one"]
 
 
 def _context_lines(written: Prompt) -> list[ContextLine]:

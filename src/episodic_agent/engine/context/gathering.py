@@ -42,12 +42,12 @@ from episodic_agent.core.threads.turns import is_reply
 from episodic_agent.engine.context.ordering import in_order
 from episodic_agent.engine.context.speakers import are_named, is_named_agent, replier, told_by
 from episodic_agent.engine.deps import Deps
-from episodic_agent.engine.recall.commitments import CommitmentQuestion, commitments_asked
+from episodic_agent.engine.recall import commitments
 from episodic_agent.engine.recall.concluding import conclusions
 from episodic_agent.engine.recall.due import due_shares
 from episodic_agent.engine.recall.elsewhere import NO_OTHERS, Elsewhere
-from episodic_agent.engine.recall.filtering import refs_of_threads
-from episodic_agent.engine.recall.gathering import REACH, SearchBounds, outermost, within
+from episodic_agent.engine.recall.filtering import SearchBounds, refs_of_threads
+from episodic_agent.engine.recall.gathering import REACH, outermost, within
 from episodic_agent.engine.recall.happening import happened_refs
 from episodic_agent.engine.recall.talks import asked_alone, named_talk, refs_of_people
 from episodic_agent.engine.recall.times import (
@@ -79,7 +79,8 @@ _LONGEST_QUESTION: Final = 400  # characters: what is longer asks for no time al
 _AT_TIME: Final = 1.5  # log-odds that having been said at the time a question names adds
 _NEVER: Final = 100.0  # log-odds that what was said at another time loses, where the time alone is asked for
 _DUE: Final = 1.5  # log-odds that being said of the days to come that it asks about adds
-_TAKEN_ON: Final = 2.5  # log-odds that surely being a commitment it asks for adds
+_TAKEN_ON: Final = 2.5  # log-odds that surely being a commitment it asks for adds,
+_OTHER: Final = 4.0  # and that being none loses where nothing else is asked for
 _TALK: Final = 1.0  # log-odds that having been said in the thread or channel it names adds
 _FIRST_BY: Final = 1e-3  # log-odds: what stands first, and no further above the rest
 _LINKED, _MAYBE, _CHOSEN = 0.7, 0.3, 1.0  # log-odds that a link adds
@@ -93,8 +94,7 @@ class Situation:
     `sitting` is the part of `before` that is one stretch of talk with the message. `place` is the seq
     its part of the thread is found by: its own, or of what stands before it, -1 where nothing does; None
     where it would stand behind the thread's last. Of `others` nothing is told. `talk` is what was said in the
-    thread or channel that the message names, `taken_on` what tells of the commitments it asks for, each with
-    its share of the best.
+    thread or channel that the message names, `taken_on` what tells of the commitments it asks for.
     """
 
     text: str
@@ -109,7 +109,7 @@ class Situation:
     when: "AskedTime | None" = None
     others: Elsewhere = NO_OTHERS
     talk: Refs | None = None
-    taken_on: Mapping[int, float] = field(default_factory=dict)
+    taken_on: commitments.Commitments = commitments.NONE_ASKED
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,10 +195,9 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
 def _with_commitments(tx: Transaction, deps: Deps, now: Situation, visibility: Visibility) -> Situation:
     only = now.others.only
     among = None if only is None else partial(refs_of_threads, tx, only)
-    asked = CommitmentQuestion(now.text, now.vector, deps.embedder_name, deps.language, among)
-    shares = commitments_asked(tx, asked, now.at, visibility).shares
-    refs = _of_before(tx, np.array([*shares], np.int64), now) if shares else ()
-    return replace(now, taken_on={int(ref): shares[ref] for ref in refs})
+    asked = commitments.CommitmentQuestion(now.text, now.vector, deps.embedder_name, deps.language, among)
+    every = commitments.commitments_asked(tx, asked, now.at, visibility)
+    return replace(now, taken_on=every.within(partial(_of_before, tx, now=now)))
 
 
 def _of_before(tx: Transaction, refs: Refs, now: Situation) -> Refs:
@@ -317,8 +316,9 @@ def _timed(worths: Floats, now: Situation, texts: Sequence[Observation], refs: S
     when = now.when
     if now.talk is not None:
         worths = worths + _TALK * np.isin(refs, now.talk)
-    if now.taken_on:
-        worths = worths + _TAKEN_ON * np.array([now.taken_on.get(ref, 0.0) for ref in refs])
+    if now.taken_on.shares:
+        shares = np.array([now.taken_on.shares.get(ref, 0.0) for ref in refs])
+        worths = worths + _TAKEN_ON * shares - _OTHER * (now.taken_on.alone & (shares == 0.0))
     if when is None:
         return worths
     close = np.array([when.close.get(ref, 0.0) for ref in refs])
@@ -602,7 +602,7 @@ def _candidates(
     ]
     timed = [] if now.when is None else [now.when.refs]
     timed += [] if now.talk is None else [now.talk[-PER_LEG:]]
-    timed += [np.array([*now.taken_on], np.int64)]
+    timed += [np.array([*now.taken_on.shares], np.int64)]
     refs = np.unique(np.concatenate([hits - 1, hits, hits + 1, *reach, *timed]).astype(np.int64))
     return free(tx, refs, now, apart, shown)
 

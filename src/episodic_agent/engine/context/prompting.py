@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import cache
+from functools import cache, partial
 from itertools import chain, islice
 from typing import Final
 from uuid import UUID
@@ -18,16 +18,25 @@ from episodic_agent.core.chains.outcomes import UNKNOWN
 from episodic_agent.core.context.frames import ContextPhrases, frame_for
 from episodic_agent.core.context.quoting import as_sentence
 from episodic_agent.core.context.relevance import RIVALS
-from episodic_agent.core.context.telling import BAR, LONGEST, SHARES, Block, Continued, QuotedText, tell
+from episodic_agent.core.context.telling import (
+    BAR,
+    LONGEST,
+    SHARES,
+    Block,
+    Continued,
+    QuotedText,
+    tell,
+    told_within,
+)
 from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.episodes.repeats import title_beside, unsaid
-from episodic_agent.core.facts.diets import is_about_eating, tells_of_diet
+from episodic_agent.core.facts.harm import is_about_eating, tells_of_diet
 from episodic_agent.core.facts.quoting import is_quotation
 from episodic_agent.core.facts.speakers import as_prompted
 from episodic_agent.core.facts.stating import WISH, wish
 from episodic_agent.core.identity import episode_id
-from episodic_agent.core.language import tokens
-from episodic_agent.core.links import cues
+from episodic_agent.core.language import excerpt, tokens
+from episodic_agent.core.links.lexicon import cues
 from episodic_agent.core.skills.confidence import present_confidence
 from episodic_agent.core.skills.requests import fit
 from episodic_agent.core.threads.turns import is_reply
@@ -81,6 +90,8 @@ _UNKNOWN: Final = -99.0  # of a quotation that nothing leads to from this messag
 _PINNED: Final = 1.0  # above what else stands first
 _FIRST: Final = 6.0  # worth of what stands first, above all that is recalled
 _SESSION: Final = 4.0
+_PROMISED: Final = 6.0
+_LONGEST_PROMISE: Final = 160  # characters of what was taken on, and of what settled it
 _HERE: Final = 3.0
 _STEP: Final = 0.5
 _LEAST_HERE: Final = -3.0
@@ -148,18 +159,18 @@ def prompt(
             proofs.append(spoken)
     else:
         earlier = without_replaced(tx, earlier, stored, current.at)
-    lines = [*facts, *_skills(tx, deps, current, visibility), *session, *here, *earlier]
+    lines = [*facts, *_skills(tx, current, visibility), *session, *here, *earlier]
     lines = with_nearness(lines, current, pieces) if policy == RIVALS else lines
-    context = tell(
+    write = partial(
+        tell,
         current.text,
-        lines,
-        max_tokens=max_tokens,
+        [*lines, *_promised(current, frame)],
         continued=None if explicit else _continued(current, near, called, policy),
         frame=frame,
         policy=policy,
         place_of=_places(tx, current.thread),
     )
-    return _sourced(tx, context, [*stored.values(), *current.before, *proofs])
+    return _sourced(tx, told_within(max_tokens, write), [*stored.values(), *current.before, *proofs])
 
 
 def _of_its_time(lines: Sequence[QuotedText], now: Situation, *, alone: bool) -> list[QuotedText]:
@@ -294,6 +305,38 @@ def _here(now: Situation, max_tokens: int) -> list[QuotedText]:
     ]
 
 
+def _promised(now: Situation, frame: ContextPhrases) -> list[QuotedText]:
+    """Return the commitments asked for: who to whom, the words, when due, and what settled them."""
+    quotes = []
+    every = [listed.commitment for listed in now.taken_on.listed]
+    for place, commitment in enumerate(every):
+        item, done, due = commitment.observation, commitment.settled_by, commitment.due
+        words = excerpt(commitment.text, now.text, _LONGEST_PROMISE)
+        state = "" if due is None else f" ({frame.due.replace('{}', due.isoformat())})"
+        if done is not None:
+            report = excerpt(done.text, now.text, _LONGEST_PROMISE)
+            when = frame.done.replace("{}", f"{by_clock(done.at, done.utc_offset):%Y-%m-%d}")
+            state = f" ({when} – {done.actor}: {report})"
+        text = f"{f'→ {commitment.to}: ' if commitment.to else ''}{words}{state}"
+        worth = _PROMISED - place / len(every)
+        thread, seq = item.thread_id, item.seq
+        quotes.append(
+            QuotedText(
+                Block.PROMISED,
+                LineKind.RECALLED,
+                text,
+                thread,
+                None,
+                seq,
+                seq,
+                item.at,
+                worth,
+                speaker=item.actor,
+            )
+        )
+    return quotes
+
+
 def _asks_days_alone(now: Situation) -> bool:
     """Tell whether a message asks only what is due: of any matter, so that it goes on from none."""
     return now.when is not None and now.when.due and now.when.alone
@@ -325,7 +368,7 @@ def _continued(
     return Continued(last.thread.id, 0, at, began, last.uncertain, title) if title.strip() else None
 
 
-def _skills(tx: Transaction, deps: Deps, now: Situation, visibility: Visibility) -> list[QuotedText]:
+def _skills(tx: Transaction, now: Situation, visibility: Visibility) -> list[QuotedText]:
     """Return how the like of this message was dealt with: active skills that fit it, best first."""
     fitting = [
         (fit(stored.skill, now.text), present_confidence(stored.skill, now.at), stored)

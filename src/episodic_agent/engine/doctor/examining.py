@@ -20,13 +20,12 @@ from episodic_agent.engine.facts.faults import fact_faults
 from episodic_agent.engine.jobs.kinds import ENCODE
 from episodic_agent.engine.links import joining
 from episodic_agent.engine.links.explaining import unfounded
-from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.sections.faults import mend_sections, section_problems
 from episodic_agent.engine.skills.faults import skill_faults
 from episodic_agent.engine.skills.job import take_up as look_for_skills
 from episodic_agent.engine.visibility.faults import visibility_faults
 from episodic_agent.errors import StoreDamaged, StoreError
-from episodic_agent.protocols import Transaction
+from episodic_agent.protocols import Transaction, stored_decision
 from episodic_agent.schemas import Decision, Episode, Reason, Scope, Thread
 from episodic_agent.schemas.places import Visit
 

@@ -17,7 +17,7 @@ from uuid import UUID
 
 from episodic_agent.core.chains.metadata import NOTHING
 from episodic_agent.core.echo import all_own_words
-from episodic_agent.core.episodes import EpisodeText, encode_extractive, encode_steps
+from episodic_agent.core.episodes.extractive import EpisodeText, encode_extractive, encode_steps
 from episodic_agent.core.episodes.letters import without_frames
 from episodic_agent.core.language import term_counts
 from episodic_agent.core.language.windows import beginning, windows
@@ -38,13 +38,12 @@ from episodic_agent.engine.facts.parts import EpisodeAnswer
 from episodic_agent.engine.facts.transcripts import earlier_than, speaks_for_people
 from episodic_agent.engine.jobs.asking import ROUNDS
 from episodic_agent.engine.jobs.kinds import ENCODE
-from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.skills.job import note_episodes
 from episodic_agent.engine.strength.reviewing import call_reviews
 from episodic_agent.engine.threads.session_records import SessionFacts, session_of_episode, topic_at
 from episodic_agent.engine.visibility.hidden import newest_versions
 from episodic_agent.errors import NotFound
-from episodic_agent.protocols import EPISODES, OBSERVATIONS, Posting, Transaction, ref_of
+from episodic_agent.protocols import EPISODES, OBSERVATIONS, Posting, Transaction, ref_of, stored_decision
 from episodic_agent.schemas import Encoding, Episode, Job, Kind, Observation, Scope, Vector
 
 RECALLED = EpisodeText("Recalled memories", "", {})  # of an episode that holds nothing else

@@ -1,10 +1,11 @@
-"""Read what is there: episodes in order, open frames as episodes-to-be, and counts."""
+"""Read what is there: episodes in order, open frames as episodes-to-be, threads by name, and counts."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from episodic_agent.core.episodes.letters import without_frames
@@ -12,6 +13,7 @@ from episodic_agent.core.identity import episode_id
 from episodic_agent.core.strength.decay import retrievability
 from episodic_agent.engine.arguments import counted, listed
 from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.filters import MOST_NAMED
 from episodic_agent.engine.links.joining import heir, shown
 from episodic_agent.engine.results import EpisodeCard, FullEpisode, Hit, Stats
 from episodic_agent.engine.sections.bounds import with_end
@@ -24,14 +26,14 @@ from episodic_agent.schemas import Episode, EpisodeKind, Kind, Observation, Thre
 
 if TYPE_CHECKING:
     from episodic_agent.core import echo
-    from episodic_agent.core import episodes as wording
+    from episodic_agent.core.episodes import extractive as wording
     from episodic_agent.engine.boundary import segmenting
     from episodic_agent.engine.recall import places
 else:
     echo = module("episodic_agent.core.echo")
     places = module("episodic_agent.engine.recall.places")
     segmenting = module("episodic_agent.engine.boundary.segmenting")
-    wording = module("episodic_agent.core.episodes")
+    wording = module("episodic_agent.core.episodes.extractive")
 
 
 OPEN = "open"  # the state of a frame that may still grow
@@ -40,6 +42,9 @@ _ENDS_READ = 8  # messages of a long open frame that are read for its words, at 
 _READ = 2_000  # characters of one message
 _TOGETHER = 200  # open frames that are read at once
 DAY = 86_400.0
+
+
+_UNTITLED: Final = 200  # threads whose words are read for the title they are shown under
 
 
 def recent(
@@ -495,3 +500,40 @@ def stats(tx: Transaction, deps: Deps, policy: str) -> Stats:
         facts=tx.count("current facts"),
         unconsolidated=tx.count("unconsolidated"),
     )
+
+
+def find_thread(tx: Transaction, name: str) -> Thread:
+    """Return a thread by its name, its id, or the title that it alone has; NotFound names what there is."""
+    return named_thread(tx, name) or _titled(tx, name)
+
+
+def named_thread(tx: Transaction, name: str) -> Thread | None:
+    """Return a thread by its name or its id, None where there is none: a title names no thread to begin."""
+    thread = tx.threads.get(name)
+    if thread is None:
+        with suppress(ValueError):
+            thread = tx.threads.get(UUID(name))
+    return thread
+
+
+def _titled(tx: Transaction, title: str) -> Thread:
+    """Return the one thread of a title, given or shown; NotFound where none has it, or several."""
+    threads = tx.threads.list()
+    looked_for = title.strip().casefold()
+    called = [one for one in threads if one.title and one.title.casefold() == looked_for]
+    if not called and looked_for:  # what expires ever is hidden here: there is no clock
+        untitled = [one for one in threads[:_UNTITLED] if not one.title]
+        retitled = titled(tx, untitled, datetime.max.replace(tzinfo=UTC))
+        titles = [(one.title or "").casefold() for one in retitled]
+        called = [one for one, words in zip(untitled, titles, strict=True) if words == looked_for]
+    if len(called) == 1:
+        return called[0]
+    if called:
+        names = ", ".join(repr(one.origin) for one in called[:MOST_NAMED])
+        raise NotFound(f"{len(called)} threads have the title {title!r}; say which by its name: {names}")
+    known = ", ".join(map(_name_and_title, threads[:MOST_NAMED])) or "none yet"
+    raise NotFound(f"no thread {title!r} in this memory; threads: {known}")
+
+
+def _name_and_title(thread: Thread) -> str:
+    return f'{thread.origin} "{thread.title}"' if thread.title else thread.origin

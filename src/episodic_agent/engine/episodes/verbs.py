@@ -8,14 +8,23 @@ from uuid import UUID
 from episodic_agent.core.threads.channels import project_called
 from episodic_agent.engine.arguments import clean_name, counted, episode_identity, name_or_none, worded
 from episodic_agent.engine.episodes import listing
-from episodic_agent.engine.filters import Filter, Narrowed, Where, filter_of, metadata_filter, narrowed
+from episodic_agent.engine.filters import (
+    Filter,
+    Narrowed,
+    Walls,
+    Where,
+    filter_of,
+    metadata_filter,
+    narrowed,
+    walls_of,
+)
 from episodic_agent.engine.jobs.kinds import REVIEW
 from episodic_agent.engine.later import Later
 from episodic_agent.engine.recall.elsewhere import Elsewhere
 from episodic_agent.engine.recall.walls import check_episode, check_place, thread_within, walled_off, within
 from episodic_agent.engine.recently_shown import shown_by
 from episodic_agent.engine.results import EpisodeCard, FullEpisode, Hit
-from episodic_agent.engine.scoped import RoomOf, Scoped, Walls, walls_of
+from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.visibility.hidden import WIDER
 from episodic_agent.errors import InvalidInput

@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
-from episodic_agent.core.chains import SuppliedMetadata, metadata_of, read_guess
-from episodic_agent.core.chains.metadata import NOTHING
+from episodic_agent.core.chains.metadata import NOTHING, SuppliedMetadata, metadata_of, read_guess
 from episodic_agent.core.context.tokens import estimate
-from episodic_agent.core.episodes import EpisodeText, plain_metadata
+from episodic_agent.core.episodes.extractive import EpisodeText, plain_metadata
 from episodic_agent.core.prompts import episode as question
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.asking import LAST_TRY, ROUNDS, ask, may_pass, say_failed

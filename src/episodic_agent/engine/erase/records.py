@@ -11,9 +11,8 @@ from episodic_agent.core.erasing import Quotable
 from episodic_agent.core.language import tokens
 from episodic_agent.engine.boundary.generations import ERASED, RESEGMENT, without_history
 from episodic_agent.engine.jobs.kinds import LINK, OUTCOME, REVIEW
-from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.sections.faults import with_ends
-from episodic_agent.protocols import Transaction, split_ref
+from episodic_agent.protocols import Transaction, split_ref, stored_decision
 from episodic_agent.schemas import Decision, Episode, Json
 
 PAGE: Final = 1024

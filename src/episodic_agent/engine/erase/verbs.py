@@ -1,6 +1,6 @@
 """The verbs that erase: forget something, see what that would take away, read receipts, look for residue."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -8,9 +8,11 @@ from uuid import UUID
 
 from episodic_agent.core.erasing import fingerprint, traces
 from episodic_agent.engine.arguments import aware, clean_name, episode_identity, listed, worded
+from episodic_agent.engine.episodes.listing import find_thread
 from episodic_agent.engine.erase.erasing import PREVIEW, Eraser, refs_of
 from episodic_agent.engine.erase.repeats import quoting, repeated
 from episodic_agent.engine.erase.speakers import refs_of_speaker, speaker_name
+from episodic_agent.engine.filters import held_to
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.later import Later
 from episodic_agent.engine.own_ids import find_by_id, given_ids, own_id
@@ -22,7 +24,7 @@ from episodic_agent.engine.recall.walls import (
     walled_off,
     within,
 )
-from episodic_agent.engine.scoped import RoomOf, Scoped, find_thread, held_to
+from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.trace.acts import acts
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import Transaction, ref_of
@@ -110,39 +112,43 @@ class Forgetter:
     def _forget_some(
         self, scope: Scope, what: What, named: "UUID | str", at: datetime, *, dry_run: bool, sweep: bool
     ) -> Erasure:
-        gone: list[Observation] = []
+        def erase(tx: Transaction) -> tuple[Erasure, Sequence[Observation]]:
+            refs, name = _refs_named(tx, what, named)
+            gone = [*tx.observations.get(refs).values()]
+            made = self._eraser.erase(tx, refs, reason=REQUEST, now=at, what=what, name=name)
+            if made is None:
+                raise NotFound(f"{what} {name} is erased already; `episodic forget receipts` lists when")
+            return made, gone
 
-        def once() -> Erasure:
-            with self._deps.store.begin(scope) as tx:
-                refs, name = _refs_named(tx, what, named)
-                gone[:] = tx.observations.get(refs).values()
-                made = self._eraser.erase(tx, refs, reason=REQUEST, now=at, what=what, name=name)
-                if made is None:
-                    raise NotFound(f"{what} {name} is erased already; `episodic forget receipts` lists when")
-                if dry_run:
-                    raise _Previewed(replace(made, repeated_by=self._repeated(tx, gone)))
-            return made
-
-        try:
-            made = until_unopposed(once)
-        except _Previewed as seen:
-            return replace(seen.erasure, state=PREVIEW)
-        return self._swept(scope, made, gone, sweep=sweep)
+        return self._forgotten(scope, erase, dry_run=dry_run, sweep=sweep)
 
     def _forget_thread(self, scope: Scope, name: str, at: datetime, *, dry_run: bool, sweep: bool) -> Erasure:
-        gone: list[Observation] = []
+        def erase(tx: Transaction) -> tuple[Erasure, Sequence[Observation]]:
+            thread = find_thread(tx, name)
+            gone = _sample(tx, thread)
+            return self._eraser.erase_thread(tx, thread, reason=REQUEST, now=at), gone
 
-        def once() -> Erasure:
+        return self._forgotten(scope, erase, dry_run=dry_run, sweep=sweep)
+
+    def _forgotten(
+        self,
+        scope: Scope,
+        erase: Callable[[Transaction], tuple[Erasure, Sequence[Observation]]],
+        *,
+        dry_run: bool,
+        sweep: bool,
+    ) -> Erasure:
+        """Erase in a transaction of its own, which is taken back where it is to be seen first."""
+
+        def once() -> tuple[Erasure, Sequence[Observation]]:
             with self._deps.store.begin(scope) as tx:
-                thread = find_thread(tx, name)
-                gone[:] = _sample(tx, thread)
-                made = self._eraser.erase_thread(tx, thread, reason=REQUEST, now=at)
+                made, gone = erase(tx)
                 if dry_run:
                     raise _Previewed(replace(made, repeated_by=self._repeated(tx, gone)))
-            return made
+            return made, gone
 
         try:
-            made = until_unopposed(once)
+            made, gone = until_unopposed(once)
         except _Previewed as seen:
             return replace(seen.erasure, state=PREVIEW)
         return self._swept(scope, made, gone, sweep=sweep)

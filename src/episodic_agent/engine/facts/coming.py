@@ -30,10 +30,12 @@ WRITES: Final = 3  # tries before what was changed meanwhile is read again
 def request_quotes(tx: Transaction, deps: Deps, observations: Sequence[Observation], now: datetime) -> None:
     """Ask for what messages of one thread state to be quoted, whatever model may read it later."""
     people = [one for one in observations if is_told(one) and is_person(one.actor)]
-    spoken = [one.seq for one in people if may_teach(one.text, deps.language)]
-    if not spoken:
+    # the first and the last that may teach bound what the job reads: whoever writes waits for no look between
+    first = next((one.seq for one in people if may_teach(one.text, deps.language)), None)
+    if first is None:
         return
-    key = f"{observations[0].thread_id}:{spoken[0]}:{spoken[-1]}"
+    last = next(one.seq for one in reversed(people) if one.seq == first or may_teach(one.text, deps.language))
+    key = f"{observations[0].thread_id}:{first}:{last}"
     tx.upkeep.ask(QUOTE, key, QUOTE, now=now)
 
 

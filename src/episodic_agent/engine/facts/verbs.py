@@ -14,12 +14,12 @@ from episodic_agent.core.facts.speakers import OWNER, speaker_of
 from episodic_agent.core.language import fold
 from episodic_agent.core.threads.channels import project_called
 from episodic_agent.engine.arguments import FEW_FACTS, aware, clean_name, counted, name_or_none, names_or_none
-from episodic_agent.engine.filters import Where
+from episodic_agent.engine.filters import Walls, Where, walls_of
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.later import Later
 from episodic_agent.engine.recall.elsewhere import Elsewhere
 from episodic_agent.engine.recall.walls import walled_off, within
-from episodic_agent.engine.scoped import RoomOf, Scoped, Walls, walls_of
+from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.trace.acts import acts, concerns
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
 from episodic_agent.lazily import module

@@ -13,13 +13,12 @@ from episodic_agent.engine.facts.exports import fact_nouns
 from episodic_agent.engine.files.own import CheckRecord, Noun, export_lines, header_line
 from episodic_agent.engine.jobs.kinds import CHAIN, COMPACT, FACTS, LINK, REVIEW, TUNE
 from episodic_agent.engine.links import joining
-from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.skills.exports import skill_nouns
 from episodic_agent.engine.strength.reviewing import standing
 from episodic_agent.engine.threads.resolving import THREAD
 from episodic_agent.engine.threads.session_records import SESSION
 from episodic_agent.engine.visibility.exports import visibility_nouns
-from episodic_agent.protocols import Transaction
+from episodic_agent.protocols import Transaction, stored_decision
 from episodic_agent.schemas import Episode, Joined, Section, Thread
 
 PAGE = 1024

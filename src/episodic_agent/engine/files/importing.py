@@ -98,7 +98,7 @@ class Importer:
 
     def _own(self, path: Path, scope: Scope, options: ImportOptions) -> ImportReport:
         held = check_export(path, self._deps.limits)
-        beside = ", ".join(plural(held[kind], kind) for kind in _BESIDE if held[kind])
+        beside = ", ".join(plural(held[one], one, many) for one, many in _BESIDE.items() if held[one])
         notes = [*self._whose(path, scope), *([f"{path.name} holds {beside}, too"] if beside else [])]
         if options.dry_run:
             nouns = read_export(path, self._deps.limits)
@@ -233,15 +233,22 @@ class Importer:
         return read, added, threads, taken
 
 
-_BESIDE: Final = ("session", "fact", "link", "skill")
+_BESIDE: Final = {  # what is counted, by its plural
+    "session": "sessions",
+    "fact that holds": "facts that hold",
+    "fact that ended": "facts that ended",
+    "link": "links",
+    "skill": "skills",
+}
 
 
 def _beside_messages(noun: object) -> str:
     """Return what a line of an export holds beside messages that its user would miss; "" for all else."""
     if isinstance(noun, Decision):
-        return _BESIDE[0] if noun.type == SESSION else ""
-    kinds = {FactLine: "fact", Link: "link", SkillLine: "skill"}
-    return kinds.get(type(noun), "")
+        return "session" if noun.type == SESSION else ""
+    if isinstance(noun, FactLine):
+        return "fact that holds" if noun.fact.invalid_at is None else "fact that ended"
+    return {Link: "link", SkillLine: "skill"}.get(type(noun), "")
 
 
 def check_export(path: Path, limits: IntakeLimits) -> Counter[str]:

@@ -66,14 +66,14 @@ def _parts(bundle: Bundle, reading: ReadingOptions, encoding: str | None) -> lis
         # beside an export's conversations lie its accounts, ratings and projects, which are no talk
         besides = known.format in _OURS and known.file.folder in exported
         if besides or known.format in (Format.EMPTY, Format.OWN):
-            reading.leave_out("file without talk")
+            reading.leave_out("file without talk", known.file.name)
         else:
             records = _records(known.file, bundle, reading, encoding)
             parts.append(SourcePart(known.name, known.label, records))
     if not parts:
         raise InvalidInput(_nothing(bundle, refused))
     for name in refused:
-        reading.leave_out("damaged archive" if name.lower().endswith(".zip") else "file without talk")
+        reading.leave_out("damaged archive" if name.lower().endswith(".zip") else "file without talk", name)
     return parts
 
 

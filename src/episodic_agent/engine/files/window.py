@@ -106,6 +106,16 @@ class TextWindow:
                 self._drop()
                 return value, text
 
+    def key(self) -> str:
+        """Read the key of an object's field and move to its value; raises as `value`."""
+        key, _ = self.value()
+        self.skip()
+        if not isinstance(key, str) or self.peek(1) != ":":
+            raise json.JSONDecodeError("Expecting a key and a colon", self.peek(400), 0)
+        self.move(1)
+        self.skip()
+        return key
+
     def resume(self, indent: str) -> bool:
         """Move to the next object that begins a line of this indentation; False at the end."""
         begin = re.compile("\n" + re.escape(indent) + r"(?=\{)")

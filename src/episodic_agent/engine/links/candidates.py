@@ -9,13 +9,15 @@ from uuid import UUID
 import numpy as np
 
 from episodic_agent.core.language import tokens
-from episodic_agent.core.links import ActivePeriod, ThreadCandidate, named_ranges
 from episodic_agent.core.links.candidates import (
     CHOSEN_FOUND,
     CHOSEN_FROM,
     MOST_ACTIVE,
     MOST_FOUND,
+    ActivePeriod,
+    ThreadCandidate,
     candidates,
+    named_ranges,
 )
 from episodic_agent.core.links.lexicon import own_words
 from episodic_agent.core.recall import kept_terms, reciprocal_ranks, term_weight

@@ -17,10 +17,10 @@ from uuid import UUID
 import numpy as np
 
 from episodic_agent.core.echo import all_own_words
-from episodic_agent.core.links import LinkEvidence, LinkVerdict, Opinion, compete
 from episodic_agent.core.links.choice import Talk, choose
+from episodic_agent.core.links.evidence import LinkEvidence
 from episodic_agent.core.links.policies import ChoicePolicy
-from episodic_agent.core.links.verdict import SURE, UNCERTAIN
+from episodic_agent.core.links.verdict import SURE, UNCERTAIN, LinkVerdict, Opinion, compete
 from episodic_agent.core.prompts.thread_link import LAST_TURNS, STAGE
 from episodic_agent.core.threads.channels import projects_of
 from episodic_agent.core.threads.turns import opens_turn
@@ -41,9 +41,8 @@ from episodic_agent.engine.links.joining import HAND, MATTER, other_end, settle
 from episodic_agent.engine.links.linked import RECALL, holds
 from episodic_agent.engine.links.opinions import LinkQuestion, OpinionAnswer, opinions_of
 from episodic_agent.engine.links.sittings import around
-from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.tuning.runs import policy_in_force
-from episodic_agent.protocols import Transaction
+from episodic_agent.protocols import Transaction, stored_decision
 from episodic_agent.schemas import Decision, Job, Json, Link, Observation, Scope, Thread, Vector
 
 

@@ -7,18 +7,21 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.language import plural
-from episodic_agent.core.links import FittedPolicy, LinkPolicy, SeedPolicy, link_policy, recomputed
 from episodic_agent.core.links.policies import (
     AT_END,
     COMPONENTS,
     NONE,
     OTHERS,
     ChoicePolicy,
+    FittedPolicy,
+    LinkPolicy,
+    SeedPolicy,
     choice_weights,
     fitted_weights,
     inputs,
+    link_policy,
 )
-from episodic_agent.core.links.verdict import SETTLES, UNCERTAIN
+from episodic_agent.core.links.verdict import SETTLES, UNCERTAIN, recomputed
 from episodic_agent.data import texts
 from episodic_agent.engine.jobs.kinds import LINK, OUTCOME
 from episodic_agent.errors import InvalidInput

@@ -13,8 +13,8 @@ from typing import Final, Generic, TypeAlias, TypeVar
 from uuid import UUID
 
 from episodic_agent.core.echo import all_own_words
-from episodic_agent.core.links import Features, ThreadFeatures, thread_of
 from episodic_agent.core.links.choice import Talk
+from episodic_agent.core.links.features import Features, ThreadFeatures, thread_of
 from episodic_agent.core.links.reading import read_message
 from episodic_agent.core.recall import CALIBRATED_FOR
 from episodic_agent.engine.deps import Deps

@@ -14,27 +14,15 @@ from uuid import UUID
 
 from episodic_agent.core.echo import all_own_words
 from episodic_agent.core.identity import decision_id
-from episodic_agent.core.links import (
-    Features,
-    LinkEvidence,
-    LinkPolicy,
-    LinkVerdict,
-    Opinion,
-    ThreadCandidate,
-    ThreadFeatures,
-    compete,
-    cues,
-    decide,
-    due,
-    judge,
-)
-from episodic_agent.core.links.candidates import LAST_TRY
+from episodic_agent.core.links.candidates import LAST_TRY, ThreadCandidate, due
 from episodic_agent.core.links.choice import Talk, choose, talk_of
-from episodic_agent.core.links.lexicon import recalls
+from episodic_agent.core.links.evidence import LinkEvidence, judge
+from episodic_agent.core.links.features import Features, ThreadFeatures
+from episodic_agent.core.links.lexicon import cues, recalls
 from episodic_agent.core.links.outcomes import only_denies, reminds
-from episodic_agent.core.links.policies import AT_END, SAYS_NOTHING, ChoicePolicy
+from episodic_agent.core.links.policies import AT_END, SAYS_NOTHING, ChoicePolicy, LinkPolicy
 from episodic_agent.core.links.reading import read_message
-from episodic_agent.core.links.verdict import UNCERTAIN, settled
+from episodic_agent.core.links.verdict import UNCERTAIN, LinkVerdict, Opinion, compete, decide, settled
 from episodic_agent.core.prompts.thread_link import MOST_OPTIONS, MOST_THREADS, STAGE
 from episodic_agent.core.threads.channels import projects_of
 from episodic_agent.core.threads.turns import opens_turn

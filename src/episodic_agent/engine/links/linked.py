@@ -5,8 +5,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from episodic_agent.core.links.outcomes import INCORRECT
-from episodic_agent.engine.scoped import stored_decision
-from episodic_agent.protocols import Transaction
+from episodic_agent.protocols import Transaction, stored_decision
 from episodic_agent.schemas import Link, Thread
 from episodic_agent.schemas.contexts import Basis
 

@@ -12,9 +12,10 @@ import numpy as np
 
 from episodic_agent.core.context.tokens import cut_to
 from episodic_agent.core.language.sentences import sentences
-from episodic_agent.core.links import Features, LinkEvidence, LinkVerdict, Opinion
+from episodic_agent.core.links.evidence import LinkEvidence
+from episodic_agent.core.links.features import Features
 from episodic_agent.core.links.policies import ChoicePolicy
-from episodic_agent.core.links.verdict import SETTLES, SURE, UNCERTAIN
+from episodic_agent.core.links.verdict import SETTLES, SURE, UNCERTAIN, LinkVerdict, Opinion
 from episodic_agent.core.prompts.thread_link import (
     CHOICE_SCHEMA,
     LAST_TURNS,

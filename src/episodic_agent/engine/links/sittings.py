@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from episodic_agent.core.links import Features
 from episodic_agent.core.links.choice import Talk, talk_of
+from episodic_agent.core.links.features import Features
 from episodic_agent.core.threads.records import INACTIVITY
 from episodic_agent.core.threads.turns import opens_turn
 from episodic_agent.engine.links.asking import PAUSE

@@ -7,25 +7,27 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from episodic_agent.engine.arguments import aware, clean_name, counted, worded
+from episodic_agent.engine.episodes.listing import find_thread
 from episodic_agent.engine.jobs.kinds import LINK
 from episodic_agent.engine.links import joining
 from episodic_agent.engine.links.joining import unlink
-from episodic_agent.engine.scoped import RoomOf, Scoped, find_thread, stored_decision
+from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
 from episodic_agent.lazily import module
+from episodic_agent.protocols import stored_decision
 from episodic_agent.schemas import Decision, Episode, Link, Thread
 from episodic_agent.showing import described
 
 if TYPE_CHECKING:
-    from episodic_agent.core import links as core_links
     from episodic_agent.core.links import outcomes as link_outcomes
+    from episodic_agent.core.links import verdict as core_links
     from episodic_agent.engine.links import explaining
     from episodic_agent.engine.links import job as link_job
     from episodic_agent.engine.tuning import outcomes as tuning_outcomes
 else:
-    core_links = module("episodic_agent.core.links")
+    core_links = module("episodic_agent.core.links.verdict")
     explaining = module("episodic_agent.engine.links.explaining")
     link_job = module("episodic_agent.engine.links.job")
     link_outcomes = module("episodic_agent.core.links.outcomes")

@@ -4,9 +4,9 @@ Messages that take something on lie in one direction of the judge's space: what 
 and toward the question, is read beside what answers to the question's words. No index has to know of it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import partial
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -16,11 +16,14 @@ from numpy.typing import NDArray
 
 from episodic_agent.core.echo import is_echo, own_words
 from episodic_agent.core.episodes.languages import content_terms
-from episodic_agent.core.facts.stating import KNOWN_EMBEDDERS
+from episodic_agent.core.facts.stating import KNOWN_EMBEDDERS, is_person
 from episodic_agent.core.language import fold, tokens, words
 from episodic_agent.core.recall import kept_terms, term_weight
+from episodic_agent.core.recall.alone import QUESTION_MARKS
 from episodic_agent.core.recall.bm25 import K1, B
 from episodic_agent.core.recall.commitments import (
+    BY_NAME,
+    SURE_TAKING,
     AskedPeople,
     Undertaking,
     answering,
@@ -29,8 +32,12 @@ from episodic_agent.core.recall.commitments import (
     people_asked,
     takes_on,
     towards_commitments,
+    undertakings,
 )
+from episodic_agent.core.recall.due import due_by
 from episodic_agent.core.recall.settling import Report, reports, settling, towards_reports
+from episodic_agent.core.threads.turns import is_reply
+from episodic_agent.engine.results import Commitment
 from episodic_agent.engine.threads.resolving import given_name
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import OBSERVATIONS, Refs, Scores, Transaction, split_ref
@@ -50,7 +57,12 @@ _FOLLOWING: Final = 12  # messages behind something in its thread that are read 
 _LIKE_REPORTS: Final = 40  # messages that are likest to a report of one thing
 _BEFORE: Final = 2  # messages before a report that tell what it is of
 SETTLED: Final = 0.2  # from which a later message is told to have settled something
+SURELY: Final = 0.4  # and from which a list says that it is settled: .79 of what it calls so is
+_DONE: Final = 0.5  # from which a message that may take something on rather reports that it is done
+LISTED: Final = 0.5  # from which it is listed: likelier than not
+MOST_LISTED: Final = 20  # commitments that are listed
 _LESS: Final = 0.5  # of the share of what is surely settled is taken away
+SURELY_ASKED: Final = 0.75  # how likely a question asks for commitments that asks for nothing else
 _BEHIND: Final = 0.9  # of the share of a commitment what it answers to has
 Floats = NDArray[np.float64]
 
@@ -74,14 +86,35 @@ class CommitmentQuestion:
         return self.vector if self.embedder in KNOWN_EMBEDDERS else None
 
 
+class ListedCommitment(NamedTuple):
+    """A commitment, with the reference of its message, and that with what settled it."""
+
+    ref: int
+    refs: frozenset[int]
+    commitment: Commitment
+
+
 class Commitments(NamedTuple):
     """What tells of the commitments a question asks for: each one's share of the best, by reference, rising.
 
-    `likely` is how likely the best is what is asked for, in [0, 1].
+    `likely` is how likely the best is what is asked for, in [0, 1]. Where it is sure whose are asked for,
+    `listed` are these: the open ones by the day they are due, then what is settled. `alone`: surely
+    nothing else is asked for.
     """
 
     shares: Mapping[int, float] = MappingProxyType({})
     likely: float = 0.0
+    listed: Sequence[ListedCommitment] = ()
+    alone: bool = False
+
+    def within(self, keep: Callable[[Refs], Refs]) -> "Commitments":
+        """Return what of it lies in the references that `keep` leaves."""
+        if not self.shares:
+            return self
+        refs = frozenset(keep(np.array([*self.shares], np.int64)).tolist())
+        shares = {ref: share for ref, share in self.shares.items() if ref in refs}
+        listed = [one for one in self.listed if one.refs <= refs]
+        return self._replace(shares=shares, listed=listed, alone=self.alone and bool(listed))
 
 
 NONE_ASKED: Final = Commitments()
@@ -97,22 +130,96 @@ def commitments_asked(
     if not asks_for_commitments(asked.text, asked.judged):
         return NONE_ASKED
     people, some = read_undertakings(tx, asked, now, visibility)
+    bare = _is_bare(tx, asked, people)
     likely = answering(people, list(some.values()))
-    best = max(likely.max(initial=0.0), LEAST)
-    every = zip(some, (likely / best).tolist(), strict=True)
-    chosen = {ref: share for ref, share in every if share >= NEAR_BEST}
+    theirs = _theirs(people, some.values())
+    if theirs is not None and bare:  # all that is theirs is asked for, and nothing else
+        certain = np.array([one.likelihood for one in some.values()])
+        likely = np.where(theirs, np.maximum(likely, BY_NAME * certain), 0.0)
+        chosen = _shares_of(some, likely, theirs & (certain >= SURE_TAKING))
+    else:
+        chosen = _shares_of(some, likely)
     answers = [ref for ref in chosen if some[ref].answers and len(words(some[ref].text)) <= FEW]
     shares = dict(chosen)
     for ref in answers:
         shares[ref - 1] = max(shares.get(ref - 1, 0.0), _BEHIND * chosen[ref])
     taken_on = read_taken_on(tx, list(chosen), answers, visibility)
-    for ref, (report, sure) in settled_by(tx, taken_on, asked, now, visibility).items():
+    settled = settled_by(tx, taken_on, asked, now, visibility)
+    for ref, (report, sure) in settled.items():
         if sure >= SETTLED:
             shares[report] = max(shares.get(report, 0.0), chosen[ref])
             for part in (ref, ref - 1) if ref in answers else (ref,):
                 shares[part] *= 1.0 - sure * _LESS
-    sure = by_name_alone(people, some.values()) if _is_bare(tx, asked, people) else 0.0
-    return Commitments(dict(sorted(shares.items())), max(sure, float(likely.max(initial=0.0))))
+    sure = max(by_name_alone(people, some.values()) if bare else 0.0, float(likely.max(initial=0.0)))
+    if theirs is not None:
+        taken_on = _listable(taken_on, some, theirs, people)
+    if theirs is None or not taken_on:
+        return Commitments(dict(sorted(shares.items())), sure)
+    surely = {ref: report for ref, (report, sure_of) in settled.items() if sure_of >= max(SETTLED, SURELY)}
+    listed = _listed(tx, asked, taken_on, surely, visibility)
+    alone = bare and asks_for_commitments(asked.text, asked.judged, SURELY_ASKED)
+    if bare:
+        shares |= _in_turn(listed, answers)
+    return Commitments(dict(sorted(shares.items())), sure, listed, alone)
+
+
+def _theirs(people: AskedPeople, some: Iterable[Undertaking]) -> NDArray[np.bool_] | None:
+    """Tell which messages are surely whose are asked for, None where that is not sure or they say nothing."""
+    every = list(some)
+    if not people.sure or not any(fold(one.actor) in people.whose for one in every):
+        return None
+    return np.array([people.keeps(one) for one in every])
+
+
+def _listable(
+    taken_on: Iterable["TakenOn"],
+    some: Mapping[int, Undertaking],
+    theirs: NDArray[np.bool_],
+    people: AskedPeople,
+) -> list["TakenOn"]:
+    """Return what is surely theirs and taken on; of an assistant only where its own are asked for.
+
+    Its services are nobody's promise.
+    """
+    own = frozenset(ref for ref, is_theirs in zip(some, theirs.tolist(), strict=True) if is_theirs)
+    of_people = any(map(is_person, people.whose))
+    return [
+        one
+        for one in taken_on
+        if one.ref in own
+        and _may_be_listed(some[one.ref])
+        and not one.is_nod
+        and not (of_people and is_reply(one.item))
+    ]
+
+
+def _may_be_listed(undertaking: Undertaking) -> bool:
+    """Tell whether a message likely takes something on, and neither asks nor reports that it is done."""
+    text = undertaking.text.rstrip()
+    asks = text.endswith(QUESTION_MARKS)
+    return undertaking.likelihood >= LISTED and not asks and reports(text) < _DONE
+
+
+def _shares_of(
+    some: Iterable[int], likely: Floats, chosen: NDArray[np.bool_] | None = None
+) -> dict[int, float]:
+    """Return the share of the best that messages have, of those near the best, and `chosen`."""
+    shares = likely / max(likely.max(initial=0.0), LEAST)
+    near = shares >= NEAR_BEST
+    chosen = near if chosen is None else near | chosen
+    every = zip(some, shares.tolist(), chosen.tolist(), strict=True)
+    return {ref: share for ref, share, is_chosen in every if is_chosen}
+
+
+def _in_turn(listed: Sequence[ListedCommitment], answers: Sequence[int]) -> dict[int, float]:
+    """Return shares by which commitments stand as they are listed, each before its request and its report."""
+    shares: dict[int, float] = {}
+    for place, row in enumerate(listed):
+        request = [row.ref - 1] if row.ref in answers else []
+        for n, ref in enumerate(dict.fromkeys([row.ref, *sorted(row.refs - {row.ref}), *request])):
+            settled = 1.0 if row.commitment.settled_by is None else 1.0 - _LESS
+            shares.setdefault(ref, settled * (1.0 - (0.5 * place + 0.1 * n) / len(listed)))
+    return shares
 
 
 def _is_bare(tx: Transaction, asked: CommitmentQuestion, people: AskedPeople) -> bool:
@@ -131,7 +238,7 @@ def read_undertakings(
 ) -> tuple[AskedPeople, dict[int, Undertaking]]:
     """Return whose commitments a question asks for, and the messages that may tell of them, rising."""
     actors = tx.observations.actors()
-    people = people_asked(asked.text, actors, tx.scope.user_id)
+    people = people_asked(asked.text, actors, tx.scope.user_id, asked.judged)
     terms = content_terms(asked.text, asked.language)
     legs = _CommitmentLegs(tx, asked, _terms_of_question(tx, asked, people))
     likely = _likely(tx, asked, _stored(tx, visibility.shown(legs.candidates()), now))
@@ -276,6 +383,14 @@ class TakenOn:
     asked: Observation | None = None
 
     @property
+    def is_nod(self) -> bool:
+        """Tell whether it answers what somebody else takes on: "ok" to "I'll do it next week"."""
+        if self.asked is None:
+            return False
+        before = own_words(self.asked).text.rstrip()
+        return not before.endswith(QUESTION_MARKS) and takes_on(before) >= SURE_TAKING
+
+    @property
     def text(self) -> str:
         """Return what it says, behind the request."""
         before = "" if self.asked is None else own_words(self.asked).text + "\n"
@@ -292,6 +407,73 @@ def read_taken_on(
         TakenOn(ref, items[ref], items.get(ref - 1) if ref in answers and ref - 1 in requests else None)
         for ref in sorted(refs)
     ]
+
+
+def _listed(
+    tx: Transaction,
+    asked: CommitmentQuestion,
+    taken_on: Sequence[TakenOn],
+    settled: Mapping[int, int],
+    visibility: Visibility,
+) -> list[ListedCommitment]:
+    """Return commitments as they are listed: open ones by the day they are due, then what is settled."""
+    reports = tx.observations.get([*settled.values()])
+    refs = np.unique([task.ref - n for task in taken_on for n in range(1, NEAR + 1)]).astype(np.int64)
+    refs = refs if asked.among is None else np.intersect1d(refs, asked.among())
+    before = _stored(tx, visibility.shown(refs), max(task.item.at for task in taken_on))
+    result = []
+    for task in taken_on:
+        item = task.item
+        request = None if task.asked is None else before.get(task.ref - 1)
+        texts = undertakings(own_words(item).text, asked.language)
+        report = reports.get(settled.get(task.ref, -1))
+        done = _settled_of(texts, before.get(task.ref - 1), report, asked.language)
+        for text in texts:
+            due = _due(text, item)
+            if due is None and request is not None and text is texts[0]:
+                due = _due(own_words(request).text, request)
+            is_done = text in done
+            refs_of = {task.ref, settled[task.ref]} if is_done else {task.ref}
+            commitment = Commitment(item, text, _said_to(tx, task, before), due, report if is_done else None)
+            result.append(ListedCommitment(task.ref, frozenset(refs_of), commitment))
+    return sorted(result, key=lambda row: _as_due(row.commitment))[:MOST_LISTED]
+
+
+def _settled_of(
+    texts: Sequence[str], before: Observation | None, report: Observation | None, language: str | None
+) -> frozenset[str]:
+    """Return which sentences of one message a report settles: those it shares words with, all if with none.
+
+    The first sentence is read behind the message before it: it may answer a request.
+    """
+    if report is None:
+        return frozenset()
+    reported = frozenset(content_terms(own_words(report).text, language))
+    shares = []
+    for place, text in enumerate(texts):
+        behind = "" if place or before is None else own_words(before).text
+        shares.append(len(reported.intersection(content_terms(f"{behind}\n{text}", language))))
+    best = max(shares)
+    return frozenset(text for text, shared in zip(texts, shares, strict=True) if shared == best)
+
+
+def _as_due(commitment: Commitment) -> tuple[bool, date, datetime]:
+    return commitment.settled_by is not None, commitment.due or date.max, commitment.observation.at
+
+
+def _said_to(tx: Transaction, task: TakenOn, before: Mapping[int, Observation]) -> str:
+    """Return who something was said to: who spoke there before, else what its thread is called."""
+    near = [before[task.ref - n] for n in range(1, NEAR + 1) if task.ref - n in before]
+    others = (
+        item.actor for item in near if item.thread_id == task.item.thread_id and item.actor != task.item.actor
+    )
+    thread = tx.threads.get(task.item.thread_id)
+    return next(others, "" if thread is None else given_name(thread))
+
+
+def _due(text: str, item: Observation) -> date | None:
+    offset = None if item.utc_offset is None else timedelta(seconds=item.utc_offset)
+    return due_by(text, item.at, offset)
 
 
 def settled_by(

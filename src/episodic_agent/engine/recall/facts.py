@@ -29,7 +29,7 @@ from episodic_agent.schemas import Observation, Vector
 from episodic_agent.schemas.facts import Category, Fact, FactEvidence, StoredFact
 
 if TYPE_CHECKING:
-    from episodic_agent.engine.recall.gathering import SearchBounds
+    from episodic_agent.engine.recall.filtering import SearchBounds
 
 PER_LEG: Final = 200  # what is over is found too, and falls out after
 ARCHIVED: Final = MarkKind.ARCHIVED.value  # put away, yet what it taught holds

@@ -1,9 +1,10 @@
-"""Which episodes pass a filter over metadata: found by the inverted table, not by reading what there is.
+"""What a filter comes to in a search: its bounds, and the episodes whose metadata pass it, by a table.
 
 What has expired tells nothing any more, and neither do suppressed words: no filter finds an episode by them.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import reduce
 from typing import Final
@@ -256,3 +257,22 @@ def _in_open(tx: Transaction, conditions: MetadataFilter, card: EpisodeCard) -> 
     section = tx.threads.section(card.thread_id)
     session = None if section is None else session_at(tx, section)
     return session is not None and matches(session.metadata(), conditions, card.start_at)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchBounds:
+    """What the caller insists on: a stretch of event time, a thread, a place; `about`: only these refs.
+
+    Of other threads than `only` nothing is told at all; `about` has their refs alone.
+    """
+
+    since: datetime | None = None
+    until: datetime | None = None
+    thread_id: UUID | None = None
+    place: str | None = None
+    about: Refs | None = None
+    only: frozenset[UUID] | None = None
+
+    def __bool__(self) -> bool:
+        is_known = any(part is not None for part in (self.since, self.until, self.thread_id, self.place))
+        return is_known or self.about is not None

@@ -36,6 +36,7 @@ from episodic_agent.core.strength.decay import retrievability
 from episodic_agent.engine.episodes.listing import open_card, worded_open
 from episodic_agent.engine.recall.concluding import conclusions
 from episodic_agent.engine.recall.facts import replaced_words
+from episodic_agent.engine.recall.filtering import SearchBounds
 from episodic_agent.engine.recall.former import FormerQuery
 from episodic_agent.engine.recall.places import known_visits
 from episodic_agent.engine.results import EpisodeCard
@@ -59,25 +60,6 @@ OWN_TEXT = 20  # episodes of each leg that join by their own words, beside those
 DAY = 86_400.0
 _AFTER_ALL = 0xFFFFFFFF  # a place in a thread behind which nothing is said: that of an open frame
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class SearchBounds:
-    """What the caller insists on: a stretch of event time, a thread, a place; `about`: only these refs.
-
-    Of other threads than `only` nothing is told at all; `about` has their refs alone.
-    """
-
-    since: datetime | None = None
-    until: datetime | None = None
-    thread_id: UUID | None = None
-    place: str | None = None
-    about: Refs | None = None
-    only: frozenset[UUID] | None = None
-
-    def __bool__(self) -> bool:
-        is_known = any(part is not None for part in (self.since, self.until, self.thread_id, self.place))
-        return is_known or self.about is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,8 @@ from episodic_agent.core.language.timewords import date_words
 from episodic_agent.core.recall.bm25 import K1
 from episodic_agent.core.recall.query import Query
 from episodic_agent.data import pairs, phrases
-from episodic_agent.engine.recall.gathering import SearchBounds, within
+from episodic_agent.engine.recall.filtering import SearchBounds
+from episodic_agent.engine.recall.gathering import within
 from episodic_agent.engine.recall.times import span
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import OBSERVATIONS, Refs, Transaction

@@ -1,19 +1,23 @@
 """How well short texts of one kind (skills, facts) answer a query: by its words, and by meaning."""
 
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from episodic_agent.core import recall as ranking
-from episodic_agent.core.recall import kept_terms, term_weight
-from episodic_agent.core.recall.bm25 import K1, B
+from episodic_agent.core.episodes.languages import guess_language
+from episodic_agent.core.recall.bm25 import K1, B, kept_terms, term_weight
+from episodic_agent.core.recall.candidates import Candidates
+from episodic_agent.core.recall.confidence import CALIBRATED_FOR
+from episodic_agent.core.recall.fusion import measured_share
+from episodic_agent.core.recall.weights import DEFAULT_WEIGHTS
 from episodic_agent.engine.deps import Deps
 from episodic_agent.protocols import Refs, Transaction
 from episodic_agent.schemas import Vector
 
 PER_LEG: Final = 100
-MEANING: Final = 0.5  # share of the score that cosine is; the rest is the share of the query's words
 LOW: Final = 0.3  # cosine below which meaning alone finds nothing
 
 
@@ -34,7 +38,8 @@ def matches(
     if vector is None:
         scores, near = words, np.zeros(len(refs), np.bool_)
     else:
-        scores, near = MEANING * np.maximum(cosines, 0.0) + (1 - MEANING) * words, cosines >= LOW
+        share = _meaning(deps, query, cosines)
+        scores, near = share * np.maximum(cosines, 0.0) + (1 - share) * words, cosines >= LOW
     there = (words > 0) | near
     return refs[there], scores[there]
 
@@ -44,6 +49,20 @@ def as_shown(deps: Deps, cosines: NDArray[np.floating]) -> NDArray[np.float64]:
     results = cosines.astype(np.float64)
     own = deps.calibration
     return np.nan_to_num(results if own is None else own.as_default(results))
+
+
+def _meaning(deps: Deps, query: ranking.Query, cosines: NDArray[np.float64]) -> float:
+    """Return the share of a score that cosine is; the rest is the share of the query's words.
+
+    In a language that the embedder does not know any two texts are near: there words decide, as in a search
+    for messages. On a scale that was not measured nothing tells which languages it knows.
+    """
+    full = DEFAULT_WEIGHTS.dense
+    known = deps.calibration is not None or deps.embedder_name.startswith(CALIBRATED_FOR)
+    if not known:
+        return full
+    query = replace(query, language=query.language or guess_language(query.text))
+    return measured_share(query, Candidates([""] * len(cosines), np.zeros(0), cosines))
 
 
 def _legs(

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Final, Unpack
 
 from episodic_agent.engine.arguments import aware, clean_name
+from episodic_agent.engine.episodes.listing import find_thread
 from episodic_agent.engine.filters import Filter, Narrowed, narrowed
 from episodic_agent.engine.recall.places import (
     PlaceSummary,
@@ -14,7 +15,7 @@ from episodic_agent.engine.recall.places import (
     route_of,
     visits_of,
 )
-from episodic_agent.engine.scoped import RoomOf, Scoped, find_thread
+from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.trace.acts import acts
 from episodic_agent.protocols import Transaction
 

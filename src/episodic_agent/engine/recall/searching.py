@@ -36,12 +36,13 @@ from episodic_agent.engine.arguments import (
 )
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.episodes.listing import full_episodes
+from episodic_agent.engine.filters import Walls
 from episodic_agent.engine.recall import commitments, whereabouts
 from episodic_agent.engine.recall.due import due_shares
 from episodic_agent.engine.recall.facts import DIGITS, answering, category_of
-from episodic_agent.engine.recall.filtering import no_channel, refs_that_count
+from episodic_agent.engine.recall.filtering import SearchBounds, no_channel, refs_that_count
 from episodic_agent.engine.recall.former import BetweenEmbedders, FormerQuery
-from episodic_agent.engine.recall.gathering import DAY, Floats, Gathered, Gatherer, SearchBounds, within
+from episodic_agent.engine.recall.gathering import DAY, Floats, Gathered, Gatherer, within
 from episodic_agent.engine.recall.happening import bounds_of_review, happened_refs
 from episodic_agent.engine.recall.proving import (
     PROOFS,
@@ -75,7 +76,7 @@ from episodic_agent.engine.results import (
     Suppressed,
     hit_of,
 )
-from episodic_agent.engine.scoped import Walls, check_known
+from episodic_agent.engine.scoped import check_known
 from episodic_agent.engine.visibility.hidden import FADED, Visibility
 from episodic_agent.errors import InvalidInput, ProviderError
 from episodic_agent.protocols import EPISODES, Refs, Transaction, query_vector
@@ -321,9 +322,8 @@ class Recaller:
             return asked
         text, deps, bounds = asked.query.text, self._deps, asked.filter_
         among = partial(within, tx, bounds) if bounds else None
-        question = commitments.CommitmentQuestion(
-            text, asked.vector, deps.embedder_name, deps.language, among
-        )
+        vector = asked.vector
+        question = commitments.CommitmentQuestion(text, vector, deps.embedder_name, deps.language, among)
         taken_on = commitments.commitments_asked(tx, question, asked.now, visibility)
         return replace(asked, taken_on=taken_on)
 
@@ -446,6 +446,7 @@ class Recaller:
             confidence=round(trust.answerable, DIGITS),
             notes=[*asked.notes, *([why] if abstains else [])],
             candidates=hits if abstains else (),
+            commitments=[one.commitment for one in asked.taken_on.listed],
         )
 
     def _lifted(
@@ -469,7 +470,8 @@ class Recaller:
                 due = np.where(due >= DATED_ONLY, 1.0, due)
                 observations = ranking.with_raised(observations, due, ids, weights.due, "due")
         taken_on = _shares(gathered, asked.taken_on.shares)
-        observations = ranking.with_raised(observations, taken_on, ids, TAKEN_ON, "commitment")
+        raised = TAKEN_ON * (1 + 2 * len(asked.taken_on.listed) * asked.taken_on.alone)  # as they are listed
+        observations = ranking.with_raised(observations, taken_on, ids, raised, "commitment")
         if asked.talk is not None:
             there = np.isin(gathered.refs, asked.talk).astype(np.float64)
             observations = ranking.with_raised(observations, there, ids, weights.due, "talk")

@@ -17,8 +17,13 @@ from episodic_agent.core.recall.alone import asks_what_happened, asks_what_was_s
 from episodic_agent.core.recall.query import ROLES, Query
 from episodic_agent.core.recall.talks import TalkName, talk_names
 from episodic_agent.core.threads.channels import channels_meant
-from episodic_agent.engine.recall.filtering import channels_known, refs_of_channels, refs_of_threads
-from episodic_agent.engine.recall.gathering import SearchBounds, within
+from episodic_agent.engine.recall.filtering import (
+    SearchBounds,
+    channels_known,
+    refs_of_channels,
+    refs_of_threads,
+)
+from episodic_agent.engine.recall.gathering import within
 from episodic_agent.engine.threads.resolving import given_name, is_place
 from episodic_agent.protocols import Refs, Transaction
 

@@ -14,11 +14,11 @@ from episodic_agent.core.context.retrieved import (
 from episodic_agent.core.language import excerpt
 from episodic_agent.core.threads.channels import project_called
 from episodic_agent.engine.arguments import aware, clean_name
-from episodic_agent.engine.filters import Filter, filter_of
+from episodic_agent.engine.filters import Filter, Walls, filter_of, walls_of
 from episodic_agent.engine.recall.searching import Recaller, SearchOptions
 from episodic_agent.engine.recently_shown import shown_by
 from episodic_agent.engine.results import DetailedRecall, FullEpisode, Hit, Recall
-from episodic_agent.engine.scoped import Scoped, Walls, walls_of
+from episodic_agent.engine.scoped import Scoped
 from episodic_agent.engine.strength.reviewing import note_recall
 from episodic_agent.schemas import Kind, Observation
 

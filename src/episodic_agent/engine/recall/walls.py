@@ -17,7 +17,8 @@ from uuid import UUID
 from episodic_agent.core.threads.channels import channel_name
 from episodic_agent.engine.arguments import clean_name
 from episodic_agent.engine.episodes import listing
-from episodic_agent.engine.scoped import Walls, find_thread, held_to, named_thread
+from episodic_agent.engine.episodes.listing import find_thread, named_thread
+from episodic_agent.engine.filters import LONGEST_NAMED, Walls, held_to
 from episodic_agent.engine.visibility.hidden import span_of
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.lazily import module
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 else:
     walled = module("episodic_agent.engine.visibility.walled")
 
-_SHOWN: Final = 80  # characters of a name that was asked for
 _THERE: Final = "`episodic threads` lists the names"  # they are not told here: who asks may be held to some
 
 
@@ -61,7 +61,7 @@ class NamedThreads:
 
 
 def _no_name(*names: str) -> str:
-    shown = " or ".join(repr(clipped(name, _SHOWN)) for name in names)
+    shown = " or ".join(repr(clipped(name, LONGEST_NAMED)) for name in names)
     return f"no thread or channel {shown} here; {_THERE}"
 
 
@@ -146,7 +146,7 @@ def thread_asked_for(tx: Transaction, name: str, *, walled: bool) -> UUID:
         return find_thread(tx, name).id
     thread = named_thread(tx, name)
     if thread is None:
-        raise NotFound(f"no thread {clipped(name, _SHOWN)!r} in this memory")
+        raise NotFound(f"no thread {clipped(name, LONGEST_NAMED)!r} in this memory")
     return thread.id
 
 
@@ -177,7 +177,7 @@ def check_thread(tx: Transaction, walls: Walls, name: str | None, channel: str |
             return
     elif thread.id in threads_called(tx, walls).ids:
         return
-    raise NotFound(f"no thread {clipped(name, _SHOWN)!r} here: {held_to(walls)}")
+    raise NotFound(f"no thread {clipped(name, LONGEST_NAMED)!r} here: {held_to(walls)}")
 
 
 def thread_within(tx: Transaction, walls: Walls, name: str | None, *, walled: bool) -> UUID | None:
@@ -223,4 +223,4 @@ def check_place(tx: Transaction, place: str, only: frozenset[UUID]) -> None:
     """Raise NotFound, which names no other, for a place where nobody was in some threads."""
     stays = {stay.thread for stay in tx.threads.visits(place=place)}
     if not stays or only.isdisjoint(tx.threads.by_numbers(sorted(stays)).values()):
-        raise NotFound(f"no place {clipped(place, _SHOWN)!r} in these threads")
+        raise NotFound(f"no place {clipped(place, LONGEST_NAMED)!r} in these threads")

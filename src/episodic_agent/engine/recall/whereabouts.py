@@ -17,7 +17,8 @@ from episodic_agent.core.language.timewords import TimeQuery
 from episodic_agent.core.recall import Query, Signs, support, time_match
 from episodic_agent.core.strength.decay import retrievability
 from episodic_agent.engine.episodes.listing import open_card, with_words
-from episodic_agent.engine.recall.gathering import DAY, SearchBounds, within
+from episodic_agent.engine.recall.filtering import SearchBounds
+from episodic_agent.engine.recall.gathering import DAY, within
 from episodic_agent.engine.recall.places import Owners, Stretch, known_visits
 from episodic_agent.engine.results import EpisodeCard, Evidence, Hit, Recall, hit_of
 from episodic_agent.engine.visibility.hidden import Visibility

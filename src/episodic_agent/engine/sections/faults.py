@@ -8,11 +8,10 @@ from episodic_agent.core.sections.triggers import Trigger
 from episodic_agent.core.threads.records import OPEN
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.kinds import COMPACT
-from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.sections.bounds import covers, current, end_section, request
 from episodic_agent.engine.sections.job import embeddable
 from episodic_agent.engine.threads.session_records import SESSION, topic_of
-from episodic_agent.protocols import Transaction, split_ref
+from episodic_agent.protocols import Transaction, split_ref, stored_decision
 from episodic_agent.schemas import Episode, EpisodeState, Frame, Scope, Section, Thread
 
 ERROR: Final = "error"

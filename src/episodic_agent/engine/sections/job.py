@@ -17,7 +17,7 @@ import numpy as np
 from episodic_agent.core.chains.metadata import NOTHING
 from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.echo import all_own_words
-from episodic_agent.core.episodes import EpisodeText, encode_extractive, encode_steps
+from episodic_agent.core.episodes.extractive import EpisodeText, encode_extractive, encode_steps
 from episodic_agent.core.identity import decision_id
 from episodic_agent.core.language import term_counts
 from episodic_agent.core.language.windows import windows

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from episodic_agent.core.context.tokens import cut_to, estimate
-from episodic_agent.core.episodes import EpisodeText
+from episodic_agent.core.episodes.extractive import EpisodeText
 from episodic_agent.core.language import sentences
 from episodic_agent.core.prompts import digest, question_of
 from episodic_agent.core.prompts import episode as question

@@ -6,8 +6,7 @@ from typing import Final
 from episodic_agent.core.identity import decision_id
 from episodic_agent.core.language import plural
 from episodic_agent.core.skills.keeping import DECISION, follows
-from episodic_agent.engine.scoped import stored_decision
-from episodic_agent.protocols import Transaction, ref_of
+from episodic_agent.protocols import Transaction, ref_of, stored_decision
 from episodic_agent.schemas.skills import SkillState, StoredSkill, TurnRef
 
 _PAGE: Final = 512

@@ -12,11 +12,11 @@ from episodic_agent.core.skills.confidence import after_use, present_confidence
 from episodic_agent.core.skills.keeping import DECISION, POLICY, erased
 from episodic_agent.engine.arguments import aware, clean_name, counted
 from episodic_agent.engine.deps import Deps
-from episodic_agent.engine.scoped import RoomOf, Scoped, stored_decision
+from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.trace.acts import acts
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
 from episodic_agent.lazily import module
-from episodic_agent.protocols import SKILLS, Transaction, query_vector
+from episodic_agent.protocols import SKILLS, Transaction, query_vector, stored_decision
 from episodic_agent.schemas import Decision, Json, Vector
 from episodic_agent.schemas.skills import Skill, SkillKind, SkillState, StoredSkill
 from episodic_agent.showing import described

@@ -15,7 +15,7 @@ import numpy as np
 
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.echo import all_own_words
-from episodic_agent.core.episodes import EpisodeText, encode_extractive
+from episodic_agent.core.episodes.extractive import EpisodeText, encode_extractive
 from episodic_agent.core.identity import episode_id
 from episodic_agent.core.language.mentions.reading import mentions
 from episodic_agent.core.strength.decay import retrievability

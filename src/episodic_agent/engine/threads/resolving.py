@@ -18,9 +18,8 @@ from episodic_agent.core.threads.channels import Channels, channel_name
 from episodic_agent.core.threads.records import OPEN, Arriving, IntakeVerdict, Resolution, ThreadView
 from episodic_agent.core.threads.resolution import Resolver, idle, is_over_channels
 from episodic_agent.core.threads.turns import is_reply
-from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.lazily import module
-from episodic_agent.protocols import Transaction
+from episodic_agent.protocols import Transaction, stored_decision
 from episodic_agent.schemas import Decision, Observation, Scope, Thread
 
 if TYPE_CHECKING:

@@ -11,12 +11,10 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.core.chains import Metadata, SuppliedMetadata, capped
-from episodic_agent.core.chains.metadata import NOTHING
+from episodic_agent.core.chains.metadata import NOTHING, Metadata, SuppliedMetadata, capped
 from episodic_agent.core.identity import decision_id
-from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.visibility.hidden import Visibility
-from episodic_agent.protocols import Transaction
+from episodic_agent.protocols import Transaction, stored_decision
 from episodic_agent.schemas import Decision, Episode, Json, Section, Thread
 
 SESSION: Final = "session"  # the decision's type, and what its part is opened for

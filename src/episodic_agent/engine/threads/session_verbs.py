@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.core.chains import SuppliedMetadata, capped
+from episodic_agent.core.chains.metadata import SuppliedMetadata, capped
 from episodic_agent.core.chains.outcomes import OUTCOMES
 from episodic_agent.core.identity import session_id
 from episodic_agent.core.ingest.times import read_time
@@ -19,8 +19,9 @@ from episodic_agent.engine.arguments import (
     name_or_none,
     worded,
 )
+from episodic_agent.engine.filters import check_named
 from episodic_agent.engine.recall.walls import check_episode, check_thread, within
-from episodic_agent.engine.scoped import RoomOf, Scoped, check_named
+from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.threads.session_records import (
     LONGEST_TOPIC,
     SESSION,

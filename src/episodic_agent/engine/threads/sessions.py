@@ -11,20 +11,11 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.core.chains import (
-    ChainChoice,
-    EpisodeStanding,
-    SuppliedMetadata,
-    TreeNode,
-    capped,
-    check_order,
-    check_parent,
-    decision_of,
-    read_metadata,
-    unjudged_verdict,
-)
-from episodic_agent.core.chains.deciding import EXPLICIT
+from episodic_agent.core.chains.deciding import EXPLICIT, ChainChoice, decision_of, unjudged_verdict
+from episodic_agent.core.chains.metadata import SuppliedMetadata, capped, read_metadata
 from episodic_agent.core.chains.outcomes import ABANDONED
+from episodic_agent.core.chains.records import EpisodeStanding
+from episodic_agent.core.chains.trees import check_order, check_parent
 from episodic_agent.core.identity import thread_id as thread_identity
 from episodic_agent.core.sections.triggers import Trigger
 from episodic_agent.core.threads.channels import channel_name, projects_of
@@ -32,8 +23,7 @@ from episodic_agent.core.threads.records import CLOSED, OPEN
 from episodic_agent.engine.arguments import SESSION_STATES
 from episodic_agent.engine.boundary.segmenting import Segmenter, end_frame, end_thread
 from episodic_agent.engine.chains.ancestry import OFF, parents_above
-from episodic_agent.engine.chains.job import Chainer
-from episodic_agent.engine.chains.verbs import keep_above
+from episodic_agent.engine.chains.job import Chainer, keep_above
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.episodes.encoding import ask_again, posting_of
 from episodic_agent.engine.episodes.wording import LATER, REFUSED
@@ -64,6 +54,7 @@ from episodic_agent.schemas import (
     Thread,
     Vector,
 )
+from episodic_agent.schemas.chains import TreeNode
 from episodic_agent.showing import described
 
 BY_CALLER: Final = "session-1"  # who found the words of a session in which nothing is said yet

@@ -12,8 +12,8 @@ from episodic_agent.engine.arguments import (
     clean_name,
     counted,
 )
-from episodic_agent.engine.episodes.listing import newest_summary, titled
-from episodic_agent.engine.scoped import RoomOf, Scoped, find_thread
+from episodic_agent.engine.episodes.listing import find_thread, newest_summary, titled
+from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.sections.bounds import summary_of
 from episodic_agent.engine.threads.resolving import own_channels, view_of
 from episodic_agent.engine.trace.acts import acts

@@ -22,9 +22,8 @@ from episodic_agent.schemas import AuditEntry, Caller, Job, Scope
 from episodic_agent.schemas.audit import WORK
 
 if TYPE_CHECKING:
-    from episodic_agent.engine import filters, scoped
+    from episodic_agent.engine import filters
 else:
-    scoped = module("episodic_agent.engine.scoped")
     filters = module("episodic_agent.engine.filters")
 
 MOST_CAUSES: Final = 4  # jobs that an act names
@@ -125,7 +124,7 @@ def _walled(method: Callable[..., Any], verb: str) -> Callable[..., Any]:
     def called(room: Any, *values: Any, **named: Any) -> Any:
         at = vars(room).get("_at")  # what is of all users has none
         if at is not None and at.walls:
-            raise InvalidInput(f"{verb} cannot be held to threads: {scoped.held_to(at.walls)}")
+            raise InvalidInput(f"{verb} cannot be held to threads: {filters.held_to(at.walls)}")
         return method(room, *values, **named)
 
     return called

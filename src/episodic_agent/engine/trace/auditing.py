@@ -279,11 +279,9 @@ def _all(what: str, thing: str = "", *, beside: bool = False, deletes: bool = Fa
     ]
 
 
-def _each(what: str, thing: str, *, beside: bool = False) -> Says:
+def _each(what: str, thing: str) -> Says:
     """Return what a method says that writes a list of things."""
-    return lambda values, _named, _result: [
-        Written(what, 1, thing, _id_of(one), beside=beside) for one in values[0]
-    ]
+    return lambda values, _named, _result: [Written(what, 1, thing, _id_of(one)) for one in values[0]]
 
 
 def _id_of(value: Any) -> UUID | None:

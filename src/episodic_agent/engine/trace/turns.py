@@ -18,15 +18,16 @@ from episodic_agent.core.trace import unpacked
 from episodic_agent.engine.arguments import aware, clean_name, counted
 from episodic_agent.engine.boundary.explain import read_records
 from episodic_agent.engine.boundary.generations import without_history
+from episodic_agent.engine.episodes.listing import find_thread
 from episodic_agent.engine.own_ids import find_by_id, own_id
-from episodic_agent.engine.scoped import RoomOf, Scoped, find_thread, stored_decision
+from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.threads.resolving import THREAD
 from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.trace.audit import audit_kind, audit_of
 from episodic_agent.engine.trace.changes import MemoryChanges, changes_between
 from episodic_agent.engine.trace.work import ADD
 from episodic_agent.errors import InvalidInput, NotFound
-from episodic_agent.protocols import Transaction, ref_of, split_ref
+from episodic_agent.protocols import Transaction, ref_of, split_ref, stored_decision
 from episodic_agent.schemas import AuditEntry, AuditKind, Decision, Json, Observation
 from episodic_agent.schemas.jobs import Span
 from episodic_agent.showing import described

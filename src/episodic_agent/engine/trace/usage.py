@@ -177,13 +177,10 @@ class Meter:
 class Metered:
     """A language model whose calls are counted for one scope."""
 
-    def __init__(
-        self, model: LanguageModel, meter: Meter, scope: Scope, *, ticks: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, model: LanguageModel, meter: Meter, scope: Scope) -> None:
         self._model = model
         self._meter = meter
         self._scope = scope
-        self._ticks = ticks
         self._within = current()  # whose work it is, should the call be made in another thread
         self._by = current_caller()
         self.name = model.name
@@ -198,7 +195,7 @@ class Metered:
         asked = tokens_in(prompt)
         with self._meter.allowed(self._scope, asked + LONGEST_ANSWER) as today:
             use = ModelUse(today, stage, self.name, calls=1)
-            begun = self._ticks()
+            begun = time.monotonic()
             try:
                 with span(stage, within=self._within, **{CALL: stage, "model": self.name}) as remaining:
                     reply = self._model.complete(prompt, schema, stage)
@@ -209,7 +206,7 @@ class Metered:
             except ProviderError as error:
                 if isinstance(error, ProviderRefused) and not error.sent:
                     raise  # nobody was called
-                use = replace(use, failures=1, seconds=self._ticks() - begun)
+                use = replace(use, failures=1, seconds=time.monotonic() - begun)
                 if isinstance(error, BadReply):  # it cost what an answer costs
                     pair = error.prompt_tokens or asked, error.completion_tokens
                     use = replace(use, refused=1, prompt_tokens=pair[0], completion_tokens=pair[1])
@@ -222,7 +219,7 @@ class Metered:
                 use,
                 prompt_tokens=reply.prompt_tokens or asked,
                 completion_tokens=reply.completion_tokens or tokens_in(str(dict(reply.value))),
-                seconds=self._ticks() - begun,
+                seconds=time.monotonic() - begun,
             )
             self._meter.count(self._scope, use, self._by)
         return replace(reply, value={name: _repaired(value) for name, value in reply.value.items()})

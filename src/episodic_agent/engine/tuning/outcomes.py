@@ -16,18 +16,9 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.boundary.policies import STEP
-from episodic_agent.core.links import (
-    Features,
-    SeedPolicy,
-    ThreadFeatures,
-    UserTurn,
-    judge,
-    link_policy,
-    outcome_of,
-    score,
-    thread_of,
-)
 from episodic_agent.core.links.candidates import LAST_TRY
+from episodic_agent.core.links.evidence import judge, score
+from episodic_agent.core.links.features import Features, ThreadFeatures, thread_of
 from episodic_agent.core.links.outcomes import (
     BEHAVIOUR,
     CORRECT,
@@ -36,10 +27,12 @@ from episodic_agent.core.links.outcomes import (
     INCORRECT,
     MOST_TURNS,
     Outcome,
+    UserTurn,
     denies_in_words,
     meant,
+    outcome_of,
 )
-from episodic_agent.core.links.policies import PAIRWISE
+from episodic_agent.core.links.policies import PAIRWISE, SeedPolicy, link_policy
 from episodic_agent.core.links.reading import read_message
 from episodic_agent.core.links.verdict import LINK as LINKED
 from episodic_agent.core.recall import CALIBRATED_FOR
@@ -47,10 +40,9 @@ from episodic_agent.core.threads.turns import opens_turn
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.kinds import LINK, OUTCOME
 from episodic_agent.engine.links.joining import section_of
-from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.tuning.runs import HAND, ask_for_tuning
 from episodic_agent.errors import InvalidInput, NotFound
-from episodic_agent.protocols import OBSERVATIONS, Transaction, ref_of
+from episodic_agent.protocols import OBSERVATIONS, Transaction, ref_of, stored_decision
 from episodic_agent.schemas import Decision, Job, Json, Observation, Scope, Thread, Vector
 
 SETTLED: Final = LAST_TRY + MOST_TURNS  # the user message of a thread after which nothing more tells of links

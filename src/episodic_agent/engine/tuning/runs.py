@@ -13,13 +13,12 @@ from functools import partial
 from typing import Any, Final
 from uuid import UUID, uuid5
 
-from episodic_agent.core.chains import ChainPolicy, FittedChain, chain_policy
 from episodic_agent.core.chains.deciding import AUTO
 from episodic_agent.core.chains.deciding import CHAIN as CHAINED
+from episodic_agent.core.chains.policies import ChainPolicy, FittedChain, chain_policy
 from episodic_agent.core.identity import NAMESPACE, decision_id
 from episodic_agent.core.language import plural
-from episodic_agent.core.links import LinkPolicy, SeedPolicy, link_policy, seed_score
-from episodic_agent.core.links.policies import AT_END
+from episodic_agent.core.links.policies import AT_END, LinkPolicy, SeedPolicy, link_policy, seed_score
 from episodic_agent.core.links.verdict import LINK as LINKED
 from episodic_agent.core.prompts import thread_link
 from episodic_agent.core.tuning.disagreements import TuningFinding

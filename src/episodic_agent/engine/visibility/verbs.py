@@ -10,7 +10,8 @@ from episodic_agent.core.language import repair
 from episodic_agent.core.strength.retention import Chosen, Retention, read_retention, strength_at
 from episodic_agent.engine.arguments import aware, clean_name, episode_identity
 from episodic_agent.engine.episodes import listing
-from episodic_agent.engine.scoped import RoomOf, Scoped, find_thread
+from episodic_agent.engine.episodes.listing import find_thread
+from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.trace.acts import acts, concerns
 from episodic_agent.engine.visibility.hidden import longer_words, pattern_of, span_of
 from episodic_agent.engine.visibility.retention import Plan, RetentionPass, plan, policy_of

@@ -31,8 +31,10 @@ from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.cli.app import App, common, moment, out, print_json, say
 from episodic_agent.faces.cli.reading import render_recall
 from episodic_agent.faces.markdown import write_episode
-from episodic_agent.faces.plot import arc_png, arc_terminal, map_png, map_terminal, plot_png, plot_terminal
-from episodic_agent.faces.plot.figure import MISSING
+from episodic_agent.faces.plot.arc import arc_png, arc_terminal
+from episodic_agent.faces.plot.figure import MISSING, plot_png
+from episodic_agent.faces.plot.map import map_png, map_terminal
+from episodic_agent.faces.plot.terminal import plot_terminal
 from episodic_agent.faces.plot.words import day
 from episodic_agent.faces.plot.year import check_drawing
 from episodic_agent.faces.shapes import recall_json

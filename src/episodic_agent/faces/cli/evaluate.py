@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from episodic_agent.core.calibration import Calibration, Statistics
-from episodic_agent.core.links import link_policy
 from episodic_agent.core.links.policies import PAIRWISE as LINKING
+from episodic_agent.core.links.policies import link_policy
 from episodic_agent.engine.evaluate.calibrating import (
     Conversation,
     Fitted,

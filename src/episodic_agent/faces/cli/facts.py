@@ -30,12 +30,12 @@ from episodic_agent.lazily import module
 from episodic_agent.schemas.facts import Category
 
 if TYPE_CHECKING:
-    from episodic_agent.engine import lived
     from episodic_agent.engine.facts.verbs import FactCard
     from episodic_agent.engine.user import UserMemory
+    from episodic_agent.faces import shapes
     from episodic_agent.schemas.facts import Fact
 else:
-    lived = module("episodic_agent.engine.lived")
+    shapes = module("episodic_agent.faces.shapes")
 
 
 CATEGORIES = [category.value for category in Category]
@@ -111,7 +111,7 @@ def _find_facts(
 
 
 def _as_lived(memory: "UserMemory", cards: "Sequence[FactCard]", *, as_json: bool) -> "Sequence[FactCard]":
-    return cards if as_json else lived.facts_as_lived(memory, cards)
+    return cards if as_json else shapes.facts_as_lived(memory, cards)
 
 
 @facts.command()

@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 an internal error, 2 bad input or usage, 3 not found, 4 co
 """
 
 import atexit
+import difflib
 import gc
 import os
 import re
@@ -385,6 +386,10 @@ def _problem(error: Exception) -> str:
     return str(error)
 
 
+_ALIKE: Final = 0.7  # of two options' names, from which one may be a slip of the other
+_FEW: Final = 3  # options that one call may have meant
+_WORDS: Final = re.compile(r"\w+")
+
 # What click says as programmers do, for people.
 _PLAINLY: Final = {
     r" is not a valid integer( range)?$": " is no whole number",
@@ -400,6 +405,9 @@ _PLAINLY: Final = {
 def _usage(error: click.ClickException) -> str:
     """Return what is wrong with a call as one line that ends with where the right way stands."""
     text = error.format_message().strip().rstrip(".")
+    if isinstance(error, click.NoSuchOption) and error.ctx is not None:
+        text = f"no such option {error.option_name!r}"
+        text += _options_like(error.option_name, error.ctx.command)
     text = text[:1].lower() + text[1:]
     for form, plainly in _PLAINLY.items():
         text = re.sub(form, plainly, text)
@@ -411,6 +419,23 @@ def _usage(error: click.ClickException) -> str:
     if "unexpected extra" in text and any(one.name == "output" for one in context.command.params):
         text += "; a file to write is named with --output"
     return f"{text}{'' if text.endswith('?') else ';'} `{context.command_path} --help` shows what there is"
+
+
+def _options_like(name: str, command: click.Command) -> str:
+    """Return which options of a command may be meant by one it has not: alike, or told of by that word."""
+    known = {
+        option.opts[-1]: option.help or ""
+        for option in command.params
+        if isinstance(option, click.Option) and not option.hidden
+    }
+    word = name.lstrip("-").casefold()
+    alike = difflib.get_close_matches(word, [one.lstrip("-") for one in known], cutoff=_ALIKE)
+    meant = [f"'--{one}'" for one in alike]
+    if not meant:
+        forms = {word, word.removesuffix("s"), f"{word}s"}
+        of_it = [one for one, text in known.items() if forms & set(_WORDS.findall(text.casefold()))]
+        meant = [f"{one!r} ({known[one].rstrip('.')})" for one in of_it]
+    return f"; did you mean {' or '.join(meant)}?" if 0 < len(meant) <= _FEW else ""
 
 
 def _one_line(kind: type[BaseException], error: BaseException, _trace: TracebackType | None) -> None:

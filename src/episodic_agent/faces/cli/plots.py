@@ -22,17 +22,10 @@ from episodic_agent.faces.cli.app import (
     say_more,
 )
 from episodic_agent.faces.cli.links import print_chain
-from episodic_agent.faces.plot import (
-    arc_png,
-    arc_svg,
-    arc_terminal,
-    map_png,
-    map_svg,
-    map_terminal,
-    plot_png,
-    plot_svg,
-    plot_terminal,
-)
+from episodic_agent.faces.plot.arc import arc_png, arc_svg, arc_terminal
+from episodic_agent.faces.plot.figure import plot_png, plot_svg
+from episodic_agent.faces.plot.map import map_png, map_svg, map_terminal
+from episodic_agent.faces.plot.terminal import plot_terminal
 
 MAPS = {".svg": map_svg, ".png": map_png}
 ARCS = {".svg": arc_svg, ".png": arc_png}

@@ -1,7 +1,7 @@
 """Commands that look: search, retrieve, context, sequence, replay, episodes, show, stats, export."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from episodic_agent.engine.arguments import (
     MOST_OBSERVATIONS,
     Form,
 )
-from episodic_agent.engine.results import NO_EPISODE, NOTHING, EpisodeCard, Hit, Recall
+from episodic_agent.engine.results import NOTHING, NOTHING_ELSE, EpisodeCard, Hit, Recall
 from episodic_agent.faces import wording
 from episodic_agent.faces.cli.app import (
     ID,
@@ -67,11 +67,9 @@ else:
 
 
 LABELS = {  # of counts whose own names say too little to people
-    "origins": "names of threads",
-    "observations": "messages and steps",
-    "open_observations": "in open episodes",
-    "unconsolidated": "unread for facts",
-}
+    "origins": "names of threads", "observations": "messages and steps", "facts": "facts that hold",
+    "open_observations": "in open episodes", "unconsolidated": "unread for facts",
+}  # fmt: skip
 OTHER_COLUMNS = 64  # of a listing, beside the title
 FEW_ENTRIES = 100  # of the audit, for people
 EVERY_ENTRY = (1 << 31) - 1
@@ -89,6 +87,13 @@ ONLY = click.option(
     "--only", multiple=True, metavar="NAME", help="Nothing but of these threads and channels."
 )
 POLICY = click.option("--policy", default="default", show_default=True, help="default or seed-004.")
+
+
+def _of_a_topic(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that say which episodes of a topic it tells."""
+    for option in (past, common, POLICY, ONLY, PROJECT, WHERE, UNTIL, SINCE, ORDER):
+        function = option(function)
+    return function
 
 
 @click.command()
@@ -225,6 +230,7 @@ def render_recall(recall: Recall, owner: str, *, explain: bool = False) -> None:
         console.print(Text(NOTHING, style="yellow"))
     for note in recall.notes:
         say(note.replace(f"{NOTHING}: ", "why: ", 1) if recall.abstained else note)
+    console.print(Text("".join(f"• {taken_on.line}\n" for taken_on in recall.commitments)), end="")
     for matching_hit in facts:
         fact = matching_hit.fact
         console.print(
@@ -232,7 +238,7 @@ def render_recall(recall: Recall, owner: str, *, explain: bool = False) -> None:
             Text(f"{fact.category}, {since_when(fact)}", style="dim"),
         )
     if recall.abstained and facts:
-        console.print(Text(NO_EPISODE, style="yellow"))
+        console.print(Text(NOTHING_ELSE, style="yellow"))
     for left in recall.suppressed:
         say(f"left out: {left.hit.heading} ({str(left.hit.episode_id)[:ID]}), {left.reason}")
     if recall.candidates and explain:
@@ -550,15 +556,7 @@ def _say_sources(context: "ThreadContext") -> None:
 @click.argument("topic", default="")
 @click.option("--limit", type=LIMIT, default=10, show_default=True, help="Episodes at most.")
 @click.option("--min-relevance", type=click.FloatRange(0, 1), default=0.5, show_default=True)
-@ORDER
-@SINCE
-@UNTIL
-@WHERE
-@PROJECT
-@ONLY
-@POLICY
-@common
-@past
+@_of_a_topic
 def sequence(app: App, topic: str, as_json: bool, user: str | None, **options: Any) -> None:
     """List the episodes of TOPIC in the order of time; without one, the newest."""
     with app.user(user) as memory:
@@ -586,15 +584,7 @@ def sequence(app: App, topic: str, as_json: bool, user: str | None, **options: A
 @click.command()
 @click.argument("topic")
 @click.option("--limit", type=LIMIT, default=5, show_default=True, help="Episodes at most.")
-@ORDER
-@SINCE
-@UNTIL
-@WHERE
-@PROJECT
-@ONLY
-@POLICY
-@common
-@past
+@_of_a_topic
 def replay(app: App, topic: str, as_json: bool, user: str | None, **options: Any) -> None:
     """Tell the story of TOPIC in order: what happened, and what it went on with."""
     with app.user(user) as memory:

@@ -30,7 +30,8 @@ from episodic_agent.faces.cli.app import (
     tell,
 )
 from episodic_agent.faces.markdown import slug
-from episodic_agent.faces.plot import map_svg, plot_svg
+from episodic_agent.faces.plot.figure import plot_svg
+from episodic_agent.faces.plot.map import map_svg
 from episodic_agent.faces.shapes import episode_markdown
 from episodic_agent.private import make_folder, replacing, write_text
 from episodic_agent.protocols import Sensor

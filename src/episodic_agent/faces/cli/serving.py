@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from episodic_agent.errors import InvalidInput, NotFound, StoreError
+from episodic_agent.errors import InvalidInput, NotFound, StoreError, install_extra
 from episodic_agent.faces.cli.app import WHOSE, App, print_json, whose
 from episodic_agent.faces.cli.saying import say, tell
 from episodic_agent.faces.loopback import is_loopback
@@ -47,7 +47,7 @@ else:
     serving = module("episodic_agent.faces.mcp.serving")
     answers = module("episodic_agent.faces.tools.answers")
 
-MISSING = "`mcp` needs its library; run pip install 'episodic-agent[mcp]'"
+MISSING = f"`mcp` needs its library; {install_extra('mcp')}"
 
 ONE_PROCESS = (
     "--workers {workers}: {url} is a file, which one process serves; give --db postgresql://… for several, "
@@ -221,7 +221,7 @@ def _http() -> Any:
     except ImportError as error:
         if (error.name or "").startswith("episodic_agent"):
             raise
-        raise InvalidInput("serving needs a web server; run pip install 'episodic-agent[serve]'") from error
+        raise InvalidInput(f"serving needs a web server; {install_extra('serve')}") from error
 
 
 # --- hooks of coding agents ------------------------------------------------------------------------------

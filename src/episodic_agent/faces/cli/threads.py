@@ -49,7 +49,7 @@ def threads(app: App, limit: int, user: str | None, as_json: bool) -> None:
         say("no threads yet; `episodic add` begins one")
         return
     table = Table(box=None, header_style="bold")
-    for name in ("thread", "title", "channels", "status"):
+    for name in ("thread", "title or newest episode", "channels", "status"):
         table.add_column(name, overflow="fold")
     table.add_column("turns", justify="right")
     table.add_column("last activity", no_wrap=True)

@@ -22,6 +22,7 @@ from episodic_agent.errors import (
     ProviderError,
     StoreUnavailable,
     TooLarge,
+    install_extra,
 )
 from episodic_agent.faces.client.calls import (
     SPECIAL,
@@ -38,9 +39,7 @@ from episodic_agent.faces.client.calls import (
 try:
     import httpx2
 except ImportError as _error:
-    raise InvalidInput(
-        "the client needs an HTTP library; run pip install 'episodic-agent[client]'"
-    ) from _error
+    raise InvalidInput(f"the client needs an HTTP library; {install_extra('client')}") from _error
 
 URL: Final = "http://127.0.0.1:8765"
 TIMEOUT: Final = 60.0  # seconds for an answer

@@ -3,8 +3,8 @@
 from fastapi import APIRouter, Request, Response
 
 from episodic_agent.engine.arguments import aware
-from episodic_agent.engine.lived import facts_as_lived
 from episodic_agent.faces.dashboard.pages import Pages, user_of
+from episodic_agent.faces.shapes import facts_as_lived
 from episodic_agent.schemas.facts import Category
 
 MOST = 60

@@ -19,6 +19,7 @@ NARROW: Final = 360.0  # of a picture beside another
 LEFT: Final = 34.0  # room for the numbers of an axis
 BOTTOM: Final = 22.0
 DAY: Final = 86_400.0
+YEAR: Final = 365.0  # days
 BASE: Final = DefaultPolicy().threshold
 _ROW: Final = 46.0  # of the map of links
 _NAME: Final = 200.0  # what the last thread of the map has for its dot and its title
@@ -128,12 +129,10 @@ class StrengthCurve:
     height: float = HEIGHT
 
 
-def strength_curve(
-    stability: float, reviewed: datetime, now: datetime, ahead: float = 365.0
-) -> StrengthCurve:
-    """Return the curve of a memory of a stability in days, from its last review to a time ahead in days."""
+def strength_curve(stability: float, reviewed: datetime, now: datetime) -> StrengthCurve:
+    """Return the curve of a memory of a stability in days, from its last review to a year ahead."""
     before = max((now - reviewed).total_seconds() / DAY, 0.0)
-    total = before + ahead
+    total = before + YEAR
     steady = max(stability, 0.01)
     days = [total * n / 120 for n in range(121)]
     line = " ".join(

@@ -13,20 +13,3 @@ extra `plot`), and a text for terminals.
 **To add** a picture, make the value first and test it; then draw it in a module of its own and in one for
 terminals, share `style.py`, and compare the SVG of two runs byte for byte.
 """
-
-from episodic_agent.faces.plot.arc import arc_png, arc_svg, arc_terminal
-from episodic_agent.faces.plot.figure import plot_png, plot_svg
-from episodic_agent.faces.plot.map import map_png, map_svg, map_terminal
-from episodic_agent.faces.plot.terminal import plot_terminal
-
-__all__ = [
-    "arc_png",
-    "arc_svg",
-    "arc_terminal",
-    "map_png",
-    "map_svg",
-    "map_terminal",
-    "plot_png",
-    "plot_svg",
-    "plot_terminal",
-]

@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from episodic_agent.engine.boundary.traces import BoundaryTrace
-from episodic_agent.errors import InvalidInput
+from episodic_agent.errors import InvalidInput, install_extra
 from episodic_agent.faces import wording
 from episodic_agent.faces.plot.labels import Fonts, Label, PlacedLabel, stagger, text_width, to_draw
 from episodic_agent.faces.plot.steps import counted, factors, freezes, others, visits, why_began
@@ -35,7 +35,7 @@ from episodic_agent.faces.plot.style import (
 from episodic_agent.faces.plot.words import plain, shorten, time_labels
 from episodic_agent.private import opened
 
-MISSING: Final = 'plots as pictures need matplotlib: pip install "episodic-agent[plot]"'
+MISSING: Final = f"plots as pictures need matplotlib; {install_extra('plot')}"
 SIZE: Final = (12.8, 7.2)  # inches; 1600 x 900 pixels
 SHADES: Final = ("#ffffff", "#f3f6f9")  # of neighbouring episodes
 HEAT: Final = ("#f7fafc", "#cfe3ef", "#7fb5d1", "#2f7fae", "#0f4c75")

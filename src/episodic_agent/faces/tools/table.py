@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from episodic_agent.core.chains import ReplayedEpisode, replay_text
 from episodic_agent.core.chains.outcomes import OUTCOMES
-from episodic_agent.core.chains.sequences import GAP, story_ends
+from episodic_agent.core.chains.sequences import GAP, ReplayedEpisode, replay_text, story_ends
 from episodic_agent.core.context.quoting import shown_name
 from episodic_agent.core.echo import marked
 from episodic_agent.core.ingest import read_time
@@ -22,6 +21,7 @@ from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.faces.finding import episode_id
 from episodic_agent.faces.shapes import (
     AnswerItem,
+    commitment_item,
     episode_item,
     explanation_item,
     fact_card_item,
@@ -104,7 +104,8 @@ def _search(memory: UserMemory, value: Arguments) -> ToolResult:
         )
 
     recall = _in_thread(memory, value.get("thread"), search)
-    items = [*map(fact_item, recall.facts), *(hit_item(hit, recall.query) for hit in recall.hits)]
+    items = [*map(commitment_item, recall.commitments), *map(fact_item, recall.facts)]
+    items += [hit_item(hit, recall.query) for hit in recall.hits]
     head = f"{len(items)} found:" if items else "nothing relevant is remembered"
     return ToolResult(head, "found", items, {"confidence": recall.confidence})
 
@@ -361,7 +362,7 @@ TOOLS: Final = (
             {
                 "type": "object",
                 "properties": {
-                    "kind": {"enum": ["fact", "episode"]},
+                    "kind": {"enum": ["commitment", "fact", "episode"]},
                     "title": {"type": "string"},
                     "start": {"type": "string"},
                     "episode_id": {"type": ["string", "null"]},

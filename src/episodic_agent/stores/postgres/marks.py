@@ -1,7 +1,6 @@
 """What ranking reads of observations and episodes beside their scores: marks, times, who owns what."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Final
 
 import numpy as np
@@ -12,8 +11,7 @@ from episodic_agent.schemas import TimeSource
 from episodic_agent.stores.postgres.server.batches import bigints
 from episodic_agent.stores.postgres.server.session import PostgresSession
 from episodic_agent.stores.postgres.server.text import read_columns
-from episodic_agent.stores.rows import to_microseconds
-from episodic_agent.stores.tables.spans import ReplacedTable
+from episodic_agent.stores.tables.spans import MarkTable
 
 _OWN: Final = "e.space = %s AND e.owner = %s"
 _CURRENT: Final = "e.kind = 'event' AND e.generation_to IS NULL"
@@ -48,7 +46,7 @@ _OWNERS_OF_SPAN: Final = (
 _NO_TIME: Final = np.iinfo(np.int64).min
 
 
-class PostgresMarks(ReplacedTable):
+class PostgresMarks(MarkTable):
     """Marks of observations and episodes."""
 
     _session: PostgresSession
@@ -75,23 +73,6 @@ class PostgresMarks(ReplacedTable):
         indexes: dict[int, int] = dict(self._session.rows(sql, (*self._session.keys, bigints(refs))))
         return np.array([indexes.get(ref, _NO_TIME) for ref in limits], dtype=np.int64)
 
-    def between(self, start: datetime, end: datetime, *, limit: int, newest: bool = False) -> Refs:
-        """Return refs of observations whose event time lies in [start, end), oldest first, ties by ref."""
-        order = "at DESC, ref DESC" if newest else "at, ref"
-        sql = (
-            "SELECT ref FROM observation WHERE space = %s AND owner = %s AND at >= %s AND at < %s"
-            f" AND erased_at IS NULL ORDER BY {order} LIMIT %s"
-        )
-        bindings = (*self._session.keys, to_microseconds(start), to_microseconds(end), limit)
-        refs = [ref for (ref,) in self._session.rows(sql, bindings)]
-        return np.array(refs[::-1] if newest else refs, dtype=np.int64)
-
-    def episode_marks(
-        self, refs: Sequence[int] | Refs, *, covering: bool = False
-    ) -> Mapping[int, EpisodeMark]:
-        """Return the marks of the current event episodes that begin at these refs, or that own them."""
-        return self._covering(refs) if covering else self._marks(refs)
-
     def _covering(self, refs: Sequence[int] | Refs) -> Mapping[int, EpisodeMark]:
         rows = self._session.rows(_OWNER_OF_PLACE, (bigints(refs), *self._session.keys))
         return {columns[0]: EpisodeMark._make(columns[1:]) for columns in rows}
@@ -101,10 +82,6 @@ class PostgresMarks(ReplacedTable):
         rows = self._session.rows(sql, (bigints(refs), *self._session.keys))
         read = {columns[0]: EpisodeMark._make(columns) for columns in rows}
         return {ref: read[ref] for ref in map(int, refs) if ref in read}
-
-    def covers(self, spans: Sequence[tuple[int, int]], *, replaced: bool = False) -> Sequence[Cover]:
-        """Return the current (or the replaced) event episodes that own some of these spans, by reference."""
-        return self._replaced(spans) if replaced else self._covers(spans)
 
     def _covers(self, spans: Sequence[tuple[int, int]]) -> Sequence[Cover]:
         ends = [bigints([span[end] for span in spans]) for end in (0, 1)]

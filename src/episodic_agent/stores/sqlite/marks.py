@@ -1,7 +1,6 @@
 """What ranking reads of observations and episodes beside their scores: marks, times, who owns what."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Final
 
 import numpy as np
@@ -9,9 +8,9 @@ from numpy.typing import NDArray
 
 from episodic_agent.protocols import Cover, EpisodeMark, ObservationMark, Refs
 from episodic_agent.schemas import TimeSource
-from episodic_agent.stores.rows import to_json, to_microseconds
+from episodic_agent.stores.rows import to_json
 from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, number_list
-from episodic_agent.stores.tables.spans import ReplacedTable
+from episodic_agent.stores.tables.spans import MarkTable
 
 _CURRENT: Final = "e.kind = 'event' AND e.generation_to IS NULL"
 _MARK: Final = "(e.thread << 32) | e.first_seq, lower(hex(e.id)), e.stability, e.last_reviewed_at"
@@ -36,7 +35,7 @@ _OWNERS_OF_SPAN: Final = (
 _NO_TIME: Final = np.iinfo(np.int64).min
 
 
-class SqliteMarks(ReplacedTable):
+class SqliteMarks(MarkTable):
     """Marks of observations and episodes."""
 
     _session: SqliteSession
@@ -62,23 +61,6 @@ class SqliteMarks(ReplacedTable):
         indexes: dict[int, int] = dict(rows)
         return np.array([indexes.get(ref, _NO_TIME) for ref in limits], dtype=np.int64)
 
-    def between(self, start: datetime, end: datetime, *, limit: int, newest: bool = False) -> Refs:
-        """Return refs of observations whose event time lies in [start, end), oldest first, ties by ref."""
-        order = "at DESC, ref DESC" if newest else "at, ref"
-        sql = (
-            "SELECT ref FROM observation WHERE scope = ? AND at >= ? AND at < ? AND erased_at IS NULL"
-            f" ORDER BY {order} LIMIT ?"
-        )
-        bindings = (self._session.number, to_microseconds(start), to_microseconds(end), limit)
-        refs = [ref for (ref,) in self._session.rows(sql, bindings)]
-        return np.array(refs[::-1] if newest else refs, dtype=np.int64)
-
-    def episode_marks(
-        self, refs: Sequence[int] | Refs, *, covering: bool = False
-    ) -> Mapping[int, EpisodeMark]:
-        """Return the marks of the current event episodes that begin at these refs, or that own them."""
-        return self._covering(refs) if covering else self._marks(refs)
-
     def _covering(self, refs: Sequence[int] | Refs) -> Mapping[int, EpisodeMark]:
         rows = self._session.rows(_OWNER_OF_PLACE, (number_list(refs), self._session.number))
         return {columns[0]: EpisodeMark._make(columns[1:]) for columns in rows}
@@ -90,10 +72,6 @@ class SqliteMarks(ReplacedTable):
         )
         rows = self._session.rows(sql, (number_list(refs), self._session.number))
         return {columns[0]: EpisodeMark._make(columns) for columns in rows}
-
-    def covers(self, spans: Sequence[tuple[int, int]], *, replaced: bool = False) -> Sequence[Cover]:
-        """Return the current (or the replaced) event episodes that own some of these spans, by reference."""
-        return self._replaced(spans) if replaced else self._covers(spans)
 
     def _covers(self, spans: Sequence[tuple[int, int]]) -> Sequence[Cover]:
         rows = self._session.rows(_OWNERS_OF_SPAN, (to_json(spans), self._session.number))

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final, cast, overload
 from uuid import UUID
 
-from episodic_agent.core.chains import metadata_terms
+from episodic_agent.core.chains.filters import metadata_terms
 from episodic_agent.errors import Conflict, NotFound
 from episodic_agent.schemas import Encoding, Episode, EpisodeState
 from episodic_agent.schemas.chains import Condition, Refusal, Term

@@ -1,14 +1,22 @@
-"""Episodes by what passes conditions on their metadata, and those that were replaced, by what they owned."""
+"""Episodes by conditions on their metadata, marks for ranking, and replaced episodes by what they owned."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from itertools import groupby
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from episodic_agent.protocols import Cover, ref_of, split_ref
+from episodic_agent.lazily import module
+from episodic_agent.protocols import Cover, EpisodeMark, Refs, ref_of, split_ref
 from episodic_agent.schemas.chains import Condition
+from episodic_agent.stores.rows import to_microseconds
 from episodic_agent.stores.tables.dialect import Table
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = module("numpy")
 
 _REPLACED: Final = (
     "SELECT id, first_seq, last_seq FROM episode WHERE :mine AND thread = :thread AND kind = 'event'"
@@ -46,8 +54,41 @@ class ConditionTable(Table):
         """Look up the keys of the episodes that pass one condition."""
 
 
-class ReplacedTable(Table):
-    """Replaced episodes."""
+class MarkTable(Table):
+    """What ranking reads of observations and episodes, as both stores read it."""
+
+    def between(self, start: datetime, end: datetime, *, limit: int, newest: bool = False) -> Refs:
+        """Return refs of observations whose event time lies in [start, end), oldest first, ties by ref."""
+        order = "at DESC, ref DESC" if newest else "at, ref"
+        sql = (
+            "SELECT ref FROM observation WHERE :mine AND at >= :start AND at < :end AND erased_at IS NULL"
+            f" ORDER BY {order} LIMIT :n"
+        )
+        times = {"start": to_microseconds(start), "end": to_microseconds(end)}
+        refs = [ref for (ref,) in self._session.read(sql, n=limit, **times)]
+        return np.array(refs[::-1] if newest else refs, dtype=np.int64)
+
+    def episode_marks(
+        self, refs: Sequence[int] | Refs, *, covering: bool = False
+    ) -> Mapping[int, EpisodeMark]:
+        """Return the marks of the current event episodes that begin at these refs, or that own them."""
+        return self._covering(refs) if covering else self._marks(refs)
+
+    def covers(self, spans: Sequence[tuple[int, int]], *, replaced: bool = False) -> Sequence[Cover]:
+        """Return the current (or the replaced) event episodes that own some of these spans, by reference."""
+        return self._replaced(spans) if replaced else self._covers(spans)
+
+    @abstractmethod
+    def _covering(self, refs: Sequence[int] | Refs) -> Mapping[int, EpisodeMark]:
+        """Look up the episodes that own these refs."""
+
+    @abstractmethod
+    def _marks(self, refs: Sequence[int] | Refs) -> Mapping[int, EpisodeMark]:
+        """Look up the episodes that begin at these refs."""
+
+    @abstractmethod
+    def _covers(self, spans: Sequence[tuple[int, int]]) -> Sequence[Cover]:
+        """Look up the current episodes that own some of these spans."""
 
     def _replaced(self, spans: Sequence[tuple[int, int]]) -> list[Cover]:
         covers: set[Cover] = set()

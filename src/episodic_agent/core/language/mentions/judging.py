@@ -44,7 +44,7 @@ def judged(
         scores.update({kind: score / 2 for kind, score in scores.items() if kind != "product"})
         scores["product"] += 1.9
     if not sure:
-        _before(reading, first, last, scores)
+        _before(reading, first, scores)
         _after(reading, first, last, scores)
         if before is not None and before.kind in scores and _listed(reading, before.last, first):
             scores[before.kind] += 1.0
@@ -306,7 +306,7 @@ def _lone(reading: ScannedText, index: int, scores: Scores) -> None:
         scores["place"] += 0.6
 
 
-def _before(reading: ScannedText, first: int, last: int, scores: Scores) -> None:
+def _before(reading: ScannedText, first: int, scores: Scores) -> None:
     """Add what the words in front say: "in", "with", "my friend", "work at", "watching"."""
     if not first:
         return

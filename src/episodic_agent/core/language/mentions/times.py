@@ -92,13 +92,13 @@ def find_times(reading: ScannedText, at: datetime | None) -> list[WordMatch]:
         if atom is None:
             index += 1
             continue
-        values, last = _joined(reading, index, atom, at)
+        values, last = _joined(reading, atom, at)
         matches.append(WordMatch("time", " ".join(sorted(dict.fromkeys(values))), index, last))
         index = last + 1
     return matches
 
 
-def _joined(reading: ScannedText, first: int, atom: Atom, at: datetime | None) -> tuple[list[str], int]:
+def _joined(reading: ScannedText, atom: Atom, at: datetime | None) -> tuple[list[str], int]:
     """Add the atoms that follow directly, after a comma, or after "on", "at" or "of"."""
     values, last = [atom.value], atom.last
     while last + 1 < len(reading.words):

@@ -1,6 +1,5 @@
 """Walk a JSON document of any size: its parts come as they are met, and no more is held than one of them."""
 
-import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
@@ -79,12 +78,7 @@ def _part(window: TextWindow, path: str, entered: Collection[str]) -> Iterator[J
         window.move(1)
         window.skip()
         while window.peek(1) != "}":
-            key, _ = window.value()
-            window.skip()
-            if not isinstance(key, str) or window.peek(1) != ":":
-                raise json.JSONDecodeError("Expecting a key and a colon", window.peek(400), 0)
-            window.move(1)
-            window.skip()
+            key = window.key()
             inner = f"{path}.{key}" if path else key
             yield from _part(window, inner + "[]" if window.peek(1) == "[" else inner, entered)
             window.skip()

@@ -27,7 +27,7 @@ class NewMessage(BaseModel):
 
     content: Any = Field(
         default=None,
-        description="The text, or parts of it as OpenAI and Anthropic write them.",
+        description="The text, or parts of it as OpenAI and Anthropic write them; `text` is read as well.",
     )
     kind: str | None = Field(default=None, description="message, tool or step.")
     role: str = Field(default="user", description="user, assistant, system, tool, or somebody's name.")

@@ -70,6 +70,10 @@ class SearchAnswer(BaseModel):
     abstained: bool
     confidence: float
     notes: list[str]
+    commitments: list[dict[str, Any]] | None = Field(
+        default=None,
+        description="What was taken on, where that is asked for: open by the day due, then settled.",
+    )
     candidates: list[AnswerEpisode] | None = None
     suppressed: list[AnswerEpisode] | None = None
 

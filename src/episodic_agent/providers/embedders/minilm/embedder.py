@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from episodic_agent.errors import ProviderUnavailable
 from episodic_agent.lazily import module
+from episodic_agent.providers.embedders.minilm.hub import DIMENSIONS, MAX_TOKENS
 from episodic_agent.providers.embedders.minilm.runtime import CPU, onnx_runtime, providers_for
 from episodic_agent.providers.embedders.minilm.weights import (
-    DIMENSIONS,
-    MAX_TOKENS,
     NAME,
     Report,
     check,

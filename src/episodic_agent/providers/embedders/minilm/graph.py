@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from episodic_agent.providers.embedders.minilm import protobuf
-from episodic_agent.providers.embedders.minilm.weights import DIMENSIONS, MAX_TOKENS
+from episodic_agent.providers.embedders.minilm.hub import DIMENSIONS, MAX_TOKENS
 
 Tensors = Mapping[str, NDArray[np.float32]]
 Encode = Callable[[str, NDArray[np.generic]], bytes]

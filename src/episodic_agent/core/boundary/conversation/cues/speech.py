@@ -124,7 +124,7 @@ def _read(text: str) -> tuple[Speech, float, tuple[int, ...]]:
     terms = term_hashes(text)
     mark = max(map(text.rfind, _ASKS))
     asks_last = mark >= 0 and mark >= len(text) - 3
-    reaction = 1.0 if anywhere & _REVEAL else 0.7 if _pivots(texts, first, anywhere, terms) else 0.0
+    reaction = 1.0 if anywhere & _REVEAL else 0.7 if _pivots(texts, first, terms) else 0.0
     ack = ack and mark < 0 and not reaction
     cues = Speech(
         asks=1.0 if mark >= 0 else 0.0,
@@ -214,7 +214,7 @@ def _scan_han(text: str, first: int, anywhere: int) -> tuple[int, int, bool]:
     return first, anywhere, ack
 
 
-def _pivots(texts: list[str], first: int, anywhere: int, terms: tuple[int, ...]) -> bool:
+def _pivots(texts: list[str], first: int, terms: tuple[int, ...]) -> bool:
     """Say whether a message stops the other one short: a pivot phrase early, in a message of few words."""
     return bool(first & _PIVOT) and len(texts) <= 14 and not (first & _REQUEST and len(terms) > 6)
 

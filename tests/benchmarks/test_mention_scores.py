@@ -2,7 +2,7 @@
 
 import pytest
 
-from episodic_agent.core.evaluation.entities import Labels, MentionScore, score_mentions
+from benchmarks.entity_quality import Labels, MentionScore, score_mentions
 
 LABELS = Labels(
     spans=((0, 8, "place"), (10, 14, "organisation"), (20, 25, "time")),

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from episodic_agent.core.evaluation.abstention import false_share, kept_share, roc_area, threshold_keeping
-from episodic_agent.core.evaluation.segmentation import score_stream, score_streams
-from episodic_agent.core.evaluation.uncertainty import (
+from benchmarks.abstention import false_share, kept_share, roc_area, threshold_keeping
+from benchmarks.uncertainty import (
     Estimate,
     bootstrap_sums,
     by_case,
@@ -21,6 +20,7 @@ from episodic_agent.core.evaluation.uncertainty import (
     mean_of_estimates,
     mean_of_sums,
 )
+from episodic_agent.core.evaluation.segmentation import score_stream, score_streams
 from episodic_agent.errors import InvalidInput
 
 
