@@ -3,9 +3,9 @@
 A wrong end costs more here than a fact too many. "I told him of the penicillin, he changed the drug" confirms
 what it names, as does "forgot my tablets again"; a second allergy is no change of the first, nor is a
 daughter's one of one's own. So what harms ends by a clause alone that denies it and names what it is of, if
-no other clause affirms it. What only changes, a dose or an hour, is told beside it, the newer last. It is told
-to who asks what to eat, though that shares no word with it and, to a model of another language, no likeness
-(`data/facts/diets.toml`).
+no other clause affirms it. What only changes, a dose or an hour, is told beside it, the newer last. What
+harms is told to who asks what to eat, though a model of another language sees no likeness: their words are
+`data/facts/diets.toml`.
 """
 
 import re
