@@ -6,7 +6,7 @@ import pytest
 from builders.chats import mine
 from conftest import OpenMemory
 
-from episodic_agent.core.facts.diets import is_about_eating, tells_of_diet
+from episodic_agent.core.facts.harm import is_about_eating, tells_of_diet
 
 START = datetime(2026, 9, 1, 9, tzinfo=UTC)
 ASKED = START + timedelta(days=40)

@@ -3,16 +3,20 @@
 A wrong end costs more here than a fact too many. "I told him of the penicillin, he changed the drug" confirms
 what it names, as does "forgot my tablets again"; a second allergy is no change of the first, nor is a
 daughter's one of one's own. So what harms ends by a clause alone that denies it and names what it is of, if
-no other clause affirms it. What only changes, a dose or an hour, is told beside it, the newer last.
+no other clause affirms it. What only changes, a dose or an hour, is told beside it, the newer last. What
+harms is told to who asks what to eat, though a model of another language sees no likeness: their words are
+`data/facts/diets.toml`.
 """
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Final, NamedTuple
 
 from episodic_agent.core.facts.stating import has_cue
-from episodic_agent.core.language import tokens
+from episodic_agent.core.language import fold, tokens
 from episodic_agent.core.recall.alone import QUESTION_MARKS
+from episodic_agent.data import phrases
 
 # Stems of words for being harmed by what they name: they are shared by any two such things.
 _HARMED_BY: Final = (
@@ -83,3 +87,40 @@ def _named(words: str) -> frozenset[str]:
     # scripts without spaces are read in pairs of letters, so that the word for it goes first
     rest = _UNSPACED.sub(" ", words)
     return frozenset(term for term in tokens(rest) if not any(stem in term for stem in _HARMED_BY))
+
+
+def is_about_eating(message: str) -> bool:
+    """Tell whether a message is about what to eat, so that a diet matters to it.
+
+    >>> [is_about_eating(text) for text in ("What should I cook?", "Akşama ne pişirsem?", "Where is my car?")]
+    [True, True, False]
+    """
+    return _pattern("meals").search(_folded(message)) is not None
+
+
+def tells_of_diet(statement: str) -> bool:
+    """Tell whether a statement tells of an allergy, a diet or what somebody never eats or drinks.
+
+    >>> texts = ("I'm allergic to nuts", "et yemiyorum", "Je ne bois plus d'alcool", "I had cake")
+    >>> [tells_of_diet(text) for text in texts]
+    [True, True, True, False]
+    """
+    folded = _folded(statement)
+    if _pattern("harms").search(folded) or _pattern("denying").search(folded):
+        return True
+    return has_cue(statement, "negation") and _pattern("eating").search(folded) is not None
+
+
+def _folded(text: str) -> str:
+    return re.sub(r"\w+", lambda match: fold(match.group()), text)
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    address = f"facts/diets.{name}"
+    words, stems, signs = (_any(phrases(f"{address}.{kind}")) for kind in ("words", "stems", "signs"))
+    return re.compile(rf"(?<!\w)(?:(?:{words})(?!\w)|(?:{stems}))|(?:{signs})")
+
+
+def _any(forms: tuple[str, ...]) -> str:
+    return "|".join(map(re.escape, forms)) or "(?!)"

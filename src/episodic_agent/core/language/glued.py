@@ -63,7 +63,7 @@ def language_of(folded: str) -> str:
             return KOREAN
         if "ı" in folded:
             return TURKISH
-    words = {word.replace("ı", "i") for word in _WORD.findall(folded)}
+    words = frozenset(_WORD.findall(folded))
     if not words.isdisjoint(_own_words("own")) or _signs(TURKISH, "verbs").search(folded):
         return TURKISH
     least = _TOLD_BY_TWO - (_SHARED.search(folded) is not None)  # times may be written already

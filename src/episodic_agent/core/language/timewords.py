@@ -19,10 +19,9 @@ from episodic_agent.core.language.dayparts import DayPart, about, any_day, read_
 from episodic_agent.lazily import module
 
 if TYPE_CHECKING:
-    from episodic_agent.core.language import glued, japanese
+    from episodic_agent.core.language import japanese
 else:
-    glued = module("episodic_agent.core.language.glued")
-    japanese = module("episodic_agent.core.language.japanese")  # ASCII text needs none of it
+    japanese = module("episodic_agent.core.language.japanese")  # a listing reads no times
 
 Unit: TypeAlias = str
 _Reader: TypeAlias = "Callable[[re.Match[str], datetime], TimeRange | None]"
@@ -281,7 +280,7 @@ def _take(
 def normal(query: str) -> str:
     """Fold case and accents, keeping signs and spaces; times of some languages become shared characters."""
     if query.isascii():  # folds to lower case and nothing else
-        return glued.shared_times(query.lower())
+        return japanese.shared_times(query.lower())
     return japanese.shared_times(re.sub(r"\w+", lambda match: fold(match.group()), query))
 
 

@@ -30,7 +30,7 @@ from episodic_agent.core.context.telling import (
 )
 from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.episodes.repeats import title_beside, unsaid
-from episodic_agent.core.facts.diets import is_about_eating, tells_of_diet
+from episodic_agent.core.facts.harm import is_about_eating, tells_of_diet
 from episodic_agent.core.facts.quoting import is_quotation
 from episodic_agent.core.facts.speakers import as_prompted
 from episodic_agent.core.facts.stating import WISH, wish
