@@ -9,10 +9,12 @@ wishes taken back, German first, after a household's appointments were taken for
 asked for politely, loosened or kept to a channel, after a companion's were not learned, `wishes_e` orders of
 the moment, after a robot kept one for ever, `wishes_f` wishes revised, `wishes_g` long dictated sentences,
 half of them what others want or what is said to others, after a diary took such for wishes, `wishes_h`
-Japanese and Chinese ones and how to call somebody, after most of both were missed), from the plain
-statements and from the talks; no life teaches it. Printed: precision and recall on
-`tools/facts/held_wishes*.tsv`, which it is never taught, and how many statements of the lives it takes for
-wishes. What it says is a category, so `train_facts.py --only-pairs` comes after.
+Japanese and Chinese ones and how to call somebody, after most of both were missed, `wishes_i` wishes
+loosened in few words, and news in the same ones, `wishes_j` short ones in Russian, Korean, Spanish, Turkish
+and Japanese and as many orders of the moment, after a newcomer's were missed), from the plain statements and
+from the talks; no life teaches it. Printed: precision and recall on `tools/facts/held_wishes*.tsv`, which it
+is never taught, and how many statements of the lives it takes for wishes.
+What it says is a category, so `train_facts.py --only-pairs` comes after.
 """
 
 import argparse

@@ -36,6 +36,8 @@ def told_with(tmp_path: Path, clock: Clock, message: str, *wishes: str) -> str:
         ("was für ein Tag", "Stell mir am Ende jeder Nachricht eine Frage.", "weniger Fragen bitte"),
         ("was für ein Tag", "Keine Emojis bitte.", "Emojis sind wieder okay"),
         ("vaya día", "Termina cada mensaje con una pregunta.", "menos preguntas, por favor"),
+        ("今天好累", "回答简短一点", "可以说详细一点了"),
+        ("今天好累", "以后用英文回答我", "中文就可以了"),
     ],
 )
 def test_a_wish_about_the_same_takes_the_place_of_the_other(
@@ -59,3 +61,9 @@ def test_a_wish_about_something_else_stands_beside_it(
     text = told_with(tmp_path, clock, message, earlier, later)
     assert later in text
     assert earlier in text
+
+
+def test_what_loosens_one_wish_leaves_the_others(tmp_path: Path, clock: Clock) -> None:
+    wishes = ("回答简短一点", "以后叫我晓晓", "不要用表情符号", "以后用英文回答我")
+    text = told_with(tmp_path, clock, "今天好累", *wishes, "可以说详细一点了", "中文就可以了")
+    assert [wish for wish in wishes if f'"{wish}"' in text] == ["以后叫我晓晓", "不要用表情符号"]

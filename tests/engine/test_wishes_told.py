@@ -52,6 +52,22 @@ def test_a_wish_in_chinese(tmp_path: Path, clock: Clock, wish: str) -> None:
     assert wish in known(tmp_path, clock, wish, "好的。", "搬家的报价怎么写？")
 
 
+@pytest.mark.parametrize(
+    "wish",
+    [
+        "Отвечай коротко, пожалуйста.",
+        "пиши мне без смайлов",
+        "반말로 대답해줘.",
+        "스티커는 쓰지 말아줘",
+        "llámame Pilar",
+        "Emoji kullanma.",
+        "yanıtların kısa olsun",
+    ],
+)
+def test_a_short_wish_in_russian_korean_spanish_or_turkish(tmp_path: Path, clock: Clock, wish: str) -> None:
+    assert wish.rstrip(".") in known(tmp_path, clock, wish, "OK", "what does a van cost for a day?")
+
+
 @pytest.mark.parametrize("wish", ["call me Sam", "Short. Bullet points, five at most."])
 def test_a_wish_in_three_words(tmp_path: Path, clock: Clock, wish: str) -> None:
     assert wish in known(tmp_path, clock, wish, "Okay.", "what does a van cost for a day?")
@@ -63,6 +79,10 @@ def test_a_wish_in_three_words(tmp_path: Path, clock: Clock, wish: str) -> None:
         ("この文を短くして", "引っ越しの見積もりはいくら？"),
         ("明日7時に起こして", "引っ越しの見積もりはいくら？"),
         ("把这段话缩短一点", "搬家的报价怎么写？"),
+        ("Ответь Марине, что я опоздаю", "what does a van cost for a day?"),
+        ("아빠한테 답장 써줘", "what does a van cost for a day?"),
+        ("escríbele un mensaje corto a mi tía", "what does a van cost for a day?"),
+        ("yarın altı buçukta uyandır beni", "what does a van cost for a day?"),
     ],
 )
 def test_an_order_of_the_moment_is_none(tmp_path: Path, clock: Clock, order: str, message: str) -> None:

@@ -335,7 +335,20 @@ def _signs_alone(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         plain = ["0" * len(word) if word.isdecimal() else word for word in row]
         spoken_words = [*plain, *(f"{a} {b}" for a, b in zip(["^", *plain], [*plain, "$"], strict=True))]
         spoken_words += [f"{word[:4]}-" for word in plain if len(word) > 5]  # stems, roughly, of any language
+        spoken_words += _endings(plain, script(text))
     return tuple(look), tuple(dict.fromkeys((*form, *spoken_words)))
+
+
+def _endings(row: Sequence[str], written: str) -> list[str]:
+    """Return how the last word ends, in Korean each: where verbs come last, their ends tell orders apart.
+
+    >>> _endings(["kahve", "içmiyorum"], "latin"), _endings(["쓰지", "말아줘"], "hangul")
+    (['um$', 'rum$'], ['지$', '줘$', '아줘$'])
+    """
+    korean = written == "hangul"
+    least = 1 if korean else 2
+    words_read = row if korean else row[-1:]
+    return [f"{word[-n:]}$" for word in words_read for n in (least, least + 1) if len(word) > n]
 
 
 def has_cue(text: str, name: str) -> bool:
