@@ -3,13 +3,18 @@
 import re
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from episodic_agent.core.language.tenses import CLAUSE, tells_duration
 from episodic_agent.core.language.terms import fold
 from episodic_agent.core.language.timewords import TimeRange, parse_time
 from episodic_agent.data import text
+from episodic_agent.lazily import module
 from episodic_agent.schemas import Observation, TimeSource
+
+if TYPE_CHECKING:
+    from episodic_agent.core.language import tenses
+else:
+    tenses = module("episodic_agent.core.language.tenses")  # a listing reads none
 
 _ENGLISH: Final = r"""
     the\ day\ (?:before\ yesterday|after\ tomorrow)
@@ -112,8 +117,8 @@ def _is_duration(match: re.Match[str]) -> bool:
     if _AHEAD.fullmatch(match.group()) is None:
         return False
     before, behind = fold(match.string[: match.start()]), fold(match.string[match.end() :])
-    opens = not CLAUSE.split(before)[-1].strip()
-    return tells_duration(_SENTENCE.split(behind)[0] if opens else _SENTENCE.split(before)[-1])
+    opens = not tenses.CLAUSE.split(before)[-1].strip()
+    return tenses.tells_duration(_SENTENCE.split(behind)[0] if opens else _SENTENCE.split(before)[-1])
 
 
 def date_of(phrase: str, observation: Observation, language: str) -> str:

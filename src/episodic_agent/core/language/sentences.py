@@ -5,13 +5,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from math import log
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from episodic_agent.core.failing import failing
 from episodic_agent.core.language.scripts import script
 from episodic_agent.core.language.stopwords import stop_words
 from episodic_agent.core.language.terms import tokens, words
 from episodic_agent.data import texts
+from episodic_agent.lazily import module
+
+if TYPE_CHECKING:
+    from episodic_agent.core import failing
+else:
+    failing = module("episodic_agent.core.failing")  # a listing reads none
 
 _OKAY: Final = re.compile(r"(?<=\b[Oo]k\.)\s+")  # which the segmenter takes for Oklahoma
 _ORDINAL: Final = re.compile(r"\b\d{1,2}\.\s*$")
@@ -224,7 +229,7 @@ def output_excerpt(text: str, query: str, limit: int) -> str:
     room = max(_LEAST, limit - len(head) - 5)
     terms = frozenset(tokens(query))
     weights = _line_weights(lines, terms)
-    failed = failing(lines)
+    failed = failing.failing(lines)
     if any(failed):
         return f"{head} {_with_failures(lines, weights, failed, query, room)}".strip()
     best = max(range(len(lines)), key=lambda place: (weights[place], place), default=0)
