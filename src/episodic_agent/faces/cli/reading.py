@@ -561,7 +561,10 @@ def _say_sources(context: "ThreadContext") -> None:
 @common
 @past
 def sequence(app: App, topic: str, as_json: bool, user: str | None, **options: Any) -> None:
-    """List TOPIC's episodes, and linked sessions that go on from them, in order of time; else the newest."""
+    """List the episodes of TOPIC in the order of time; without one, the newest.
+
+    Sessions that go on from those over --min-relevance are listed too, as linked.
+    """
     with app.user(user) as memory:
         sequence = memory.chains.sequence(topic, **_asked(memory, options))
         dated = as_shown(memory, sequence, as_json=as_json)
