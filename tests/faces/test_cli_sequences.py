@@ -95,4 +95,6 @@ def test_a_session_that_goes_on_from_a_relevant_one_is_listed_as_linked(run: Run
     first, second = run("sequence", "flaky voucher test", "--min-relevance", "0.6").out.splitlines()
     assert ("flaky" in first, "linked" in first) == (True, False)
     assert ("Vitest" in second, " linked " in second) == (True, True)
-    assert "linked sessions that go on" in " ".join(run("sequence", "--help").out.split())
+    assert "Sessions that go on from those over --min-relevance" in " ".join(
+        run("sequence", "--help").out.split()
+    )

@@ -559,7 +559,10 @@ def _say_sources(context: "ThreadContext") -> None:
 @click.option("--min-relevance", type=click.FloatRange(0, 1), default=0.5, show_default=True)
 @_of_a_topic
 def sequence(app: App, topic: str, as_json: bool, user: str | None, **options: Any) -> None:
-    """List TOPIC's episodes, and linked sessions that go on from them, in order of time; else the newest."""
+    """List the episodes of TOPIC in the order of time; without one, the newest.
+
+    Sessions that go on from those over --min-relevance are listed too, as linked.
+    """
     with app.user(user) as memory:
         sequence = memory.chains.sequence(topic, **_asked(memory, options))
         dated = as_shown(memory, sequence, as_json=as_json)
