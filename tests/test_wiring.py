@@ -197,5 +197,5 @@ def test_a_collector_without_its_extra_is_refused_by_our_setting_and_ignored_by_
     assert make_sink(Settings()) is None
     assert make_sink(Settings(otel_endpoint="http://localhost:4318")) is None  # from OTEL_EXPORTER_OTLP_…
     monkeypatch.setenv("EPISODIC_OTEL_ENDPOINT", "http://localhost:4318")
-    with pytest.raises(InvalidInput, match=r"episodic-agent\[otel\]"):
+    with pytest.raises(InvalidInput, match=r"pip install '\.\[otel\]' in the clone"):
         make_sink(Settings(otel_endpoint="http://localhost:4318"))

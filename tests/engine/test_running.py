@@ -529,7 +529,7 @@ def test_a_sensor_whose_package_is_missing_says_what_to_install(
     for module in [m for m in sys.modules if m.startswith(("episodic_agent.agents.sensors.", f"{package}."))]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(InvalidInput, match=rf"run pip install 'episodic-agent\[{extra}\]'"):
+    with pytest.raises(InvalidInput, match=rf"run pip install '\.\[{extra}\]' in the clone"):
         make_sensor(name)
 
 

@@ -119,7 +119,7 @@ def test_a_face_tells_of_what_is_named_alone(memory: Memory, run: Run, clock: Cl
 
 
 LISTS = {  # by a command, and by a route: what is asked behind its path or sent
-    "facts list": ("GET", "facts", {}, ["Mia", "Sven"]),
+    "facts list": ("GET", "facts", {}, ["Sven"]),
     "episodes": ("GET", "episodes", {}, ["Mia", "Tomasz", "Sven"]),
     "sequence": ("POST", "chains/sequence", {"topic": ""}, ["Mia", "Tomasz", "Sven"]),
     "replay probation": ("POST", "chains/replay", {"topic": "probation"}, ["Mia", "Tomasz", "Sven"]),

@@ -202,7 +202,7 @@ def test_without_matplotlib_the_remedy_is_named(tmp_path: Path, monkeypatch: pyt
         raise ImportError(name)
 
     monkeypatch.setattr("episodic_agent.faces.plot.figure.importlib.import_module", nothing)
-    with pytest.raises(InvalidInput, match=r'pip install "episodic-agent\[plot\]"'):
+    with pytest.raises(InvalidInput, match=r"pip install '\.\[plot\]' in the clone"):
         plot_png(trace(), tmp_path / "plot.png")
 
 

@@ -193,7 +193,7 @@ def test_forgetting_shows_before_it_erases(told: Memory) -> None:
     preview = tools.answer("forget_memory", {"episode_id": episode})
     assert preview.data["erased"] is False
     assert "confirm=true" in preview.text
-    assert "1 episode, " in preview.text, "one of a thing is one"
+    assert "1 episode (" in preview.text, "one of a thing is one"
     assert first_episode(told) == episode
     done = tools.answer("forget_memory", {"episode_id": episode, "confirm": True})
     assert done.data["erased"] is True

@@ -101,7 +101,7 @@ def is_about_eating(message: str) -> bool:
 def tells_of_diet(statement: str) -> bool:
     """Tell whether a statement tells of an allergy, a diet or what somebody never eats or drinks.
 
-    >>> texts = ("I'm allergic to nuts", "et yemiyorum", "Je ne bois plus d'alcool", "I had cake")
+    >>> texts = ("I'm allergic to nuts", "et yemiyorum", "Je ne mange pas de porc", "I had cake")
     >>> [tells_of_diet(text) for text in texts]
     [True, True, True, False]
     """

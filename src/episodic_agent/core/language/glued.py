@@ -29,8 +29,8 @@ def shared_times(folded: str) -> str:
 
     >>> [shared_times(text) for text in ("지난주 금요일 저녁에", "3일 전에", "국내일주")]
     ['上周五晚上', '3天前', '국내일주']
-    >>> [shared_times(text) for text in ("haftaya sali", "uc gun once, 14 mart'ta", "dunya turu")]
-    ['下周二', '3天前, 3月14日', 'dunya turu']
+    >>> [shared_times(text) for text in ("haftaya sali", "uc gun once, 14 mart'ta ne yaptim", "dunya turu")]
+    ['下周二', '3天前, 3月14日 ne yaptim', 'dunya turu']
     """
     name = language_of(folded)
     if not name:
