@@ -21,7 +21,7 @@ BESIDE = (
 VAN = "van's booked, Big Dave and his cousin, 8am on the 19th, 420 quid"
 HIRE = "the hire on bishy road takes 60 quid a day for a big van"
 DENTIST = "dentist is on tuesday at 3"
-GARY = "sorted, Gary from the bakery and the bread van, same day, 9 tho. beer and 100 quid"
+GARY = "sorted, Gary from the bakery and his bread van, same day, 9 tho. beer and 100 quid"
 
 
 @pytest.fixture
