@@ -78,6 +78,16 @@ def test_how_to_answer_is_told_in_every_project_and_what_its_words_bind_to_one_i
     assert not any(bound in fact for fact in facts)
 
 
+def test_a_rule_that_names_every_project_is_told_in_every_project(jo: UserMemory) -> None:
+    of_all, of_one = "never force-push, in none of my repos", "never push to main in this repo"
+    for text in (of_all, of_one):
+        jo.add(text, channel=HARBOR, timestamp=LATER - timedelta(hours=9))
+    jo.flush()
+    lantern = context(jo, "push my branch", channel=LANTERN)
+    assert (of_all in lantern, of_one in lantern) == (True, False)
+    assert of_one in context(jo, "push my branch", channel=HARBOR)
+
+
 def test_a_form_of_threads_names_none_of_another_project(jo: UserMemory) -> None:
     jo.add("Where is the idempotency key made?", channel=HARBOR, timestamp=LATER - timedelta(hours=2))
     jo.add("Where is the legend drawn?", channel="chat", timestamp=LATER - timedelta(hours=1))
