@@ -43,6 +43,31 @@ def invoice(day: int) -> list[Message]:
     )
 
 
+def deployment(day: int, *, shell: bool) -> list[Message]:
+    """One day's deployment: the tests are run alike each time, what is deployed differs; by tools or in a shell."""
+    at, version = TEN + timedelta(days=day, hours=5), f"quill:{day + 30}"
+    if shell:
+        lines = (f"cd web && git switch release-{day}", "pnpm test", "pnpm run deploy")
+        calls = [("bash", {"command": line, "description": f"step of {version}"}) for line in lines]
+    else:
+        calls = [
+            ("run_tests", {"suite": "smoke"}),
+            ("build_image", {"tag": version}),
+            ("deploy_staging", {"image": version}),
+        ]
+    rows: list[Message] = [{"role": "user", "content": f"deploy {version} to staging"}]
+    for n, (name, arguments) in enumerate(calls):
+        rows.append(_call(f"d{day}-{n}", name, arguments))
+        rows.append(
+            {
+                "role": "tool",
+                "tool_call_id": f"d{day}-{n}",
+                "content": f"{version} it is" if n else "smoke ok",
+            }
+        )
+    return _timed(at, [*rows, {"role": "assistant", "content": f"{version} is on staging."}])
+
+
 def _call(identity: str, name: str, arguments: Message) -> Message:
     function = {"name": name, "arguments": json.dumps(arguments)}
     return {"role": "assistant", "tool_calls": [{"id": identity, "function": function}]}

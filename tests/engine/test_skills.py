@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from builders.assistants import TEN, Message, invoice, weather
+from builders.assistants import TEN, Message, deployment, invoice, weather
 from builders.chats import Clock, mine
 from conftest import After
 
@@ -100,6 +100,31 @@ def test_fifteen_days_of_a_tool_using_assistant_make_a_skill(learned: Memory) ->
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("shell", "steps"),
+    [
+        (False, ("run_tests(suite=smoke)", "build_image(tag=…)", "deploy_staging(image from before)")),
+        (
+            True,
+            (
+                "bash(command=cd web && git switch …)",
+                "bash(command=pnpm test)",
+                "bash(command=pnpm run deploy)",
+            ),
+        ),
+    ],
+    ids=["tools", "shell"],
+)
+def test_what_differs_may_stand_in_a_later_step_and_a_shell_is_known_by_what_it_runs(
+    memory: Memory, clock: Clock, shell: bool, steps: tuple[str, ...]
+) -> None:
+    live(memory, clock, [deployment(day, shell=shell) for day in range(15)])
+    mine(memory).flush()
+    assert [card.skill.steps for card in mine(memory).skills.list()] == [steps]
+    told = mine(memory).context("deploy quill:77 to staging", thread="other", max_tokens=600).text
+    assert "pnpm run deploy" in told if shell else "deploy_staging" in told
+
+
 def test_requests_answered_alike_make_a_skill_of_how_to_deal_with_them(memory: Memory, clock: Clock) -> None:
     live(memory, clock, [invoice(day) for day in range(15)])
     mine(memory).flush()

@@ -19,7 +19,15 @@ from episodic_agent.core.language.timewords import normal
 from episodic_agent.core.recall.alone import asks
 from episodic_agent.core.skills.confidence import THRESHOLD, initial_confidence, present_confidence
 from episodic_agent.core.skills.requests import Exchange, Recurring, chooses, constant_terms, recurring
-from episodic_agent.core.skills.sequences import BASELINE, Action, Bounds, Course, Pattern, frequent
+from episodic_agent.core.skills.sequences import (
+    BASELINE,
+    COMMAND_LINES,
+    Action,
+    Bounds,
+    Course,
+    Pattern,
+    frequent,
+)
 from episodic_agent.schemas.skills import Skill, SkillKind, TurnRef
 
 CHECKS: Final = ("frequent", "spread", "lasting", "succeeds", "accepted", "varied", "compact", "specific")
@@ -37,6 +45,7 @@ _LONGEST_NAME: Final = 200  # characters of a name made of actions
 _PLEASE: Final = re.compile(
     r"(?i),?\s*\b(?:please|bitte|por favor|per favore|s['’]il (?:te|vous) pla[iî]t)\b,?"
 )
+GAP: Final = "…"  # stands for what differs from time to time
 _MARKS: Final = ".,;:!?\"'()“”‘’«»"
 _SPOKEN: Final = 4  # characters of an argument that may have come from an earlier result by more than chance
 
@@ -114,7 +123,8 @@ def _procedure(
         "lasting": len({run[0].at.date() for run in rows}) >= 2,
         "succeeds": held.mostly(not any(action.failed for action in run) for run in rows),
         "accepted": held.mostly(not {a.turn for a in run} & objected for run in rows),
-        "varied": not parameters or len({tuple(sorted(run[0].arguments.items())) for run in rows}) > 1,
+        # what differs may stand in any step: tests are run alike before each release of another version
+        "varied": not parameters or len({_given(run) for run in rows}) > 1,
         "compact": held.mostly(o.places[-1] - o.places[0] + 1 == len(o.places) for _, o in once.values()),
         "specific": len(set(pattern.names)) == len(pattern.names),
     }
@@ -225,6 +235,11 @@ def _arguments(
     parameters: dict[str, None] = {}
     steps: list[str] = []
     for place, name in enumerate(names):
+        if shell := rows[0][place].shell:
+            line = _command_line([run[place] for run in rows])
+            parameters |= {} if GAP not in line else {"command": None}
+            steps.append(f"{shell}(command={line})")
+            continue
         keys = [key for key in rows[0][place].arguments if all(key in run[place].arguments for run in rows)]
         texts: list[str] = []
         for key in keys:
@@ -238,6 +253,19 @@ def _arguments(
                 texts.append(f"{key}=…")
         steps.append(f"{name}({', '.join(texts)})" if texts else name)
     return tuple(parameters), tuple(steps)
+
+
+def _given(run: Sequence[Action]) -> tuple[tuple[str, str], ...]:
+    return tuple(pair for action in run for pair in sorted(action.arguments.items()))
+
+
+def _command_line(calls: Sequence[Action]) -> str:
+    """Return what calls of a shell ran, with "…" for what differs; the program alone where lengths do."""
+    lines = [next(call.arguments[key] for key in COMMAND_LINES if key in call.arguments) for call in calls]
+    rows = [line.split() for line in lines]
+    if len({len(row) for row in rows}) > 1:
+        return f"{calls[0].name} {GAP}"
+    return _cut(_with_gaps(rows[0], [len(set(column)) == 1 for column in zip(*rows, strict=True)]))
 
 
 def _handed_on(run: Sequence[Action], place: int, key: str) -> bool:
@@ -311,8 +339,8 @@ def request_form(texts: Sequence[str]) -> str:
 def _with_gaps(row: Sequence[str], shared: Sequence[bool]) -> str:
     words: list[str] = []
     for word, is_shared in zip(row, shared, strict=True):
-        if is_shared or words[-1:] != ["…"]:
-            words.append(word if is_shared else "…")
+        if is_shared or words[-1:] != [GAP]:
+            words.append(word if is_shared else GAP)
     return " ".join(words)
 
 

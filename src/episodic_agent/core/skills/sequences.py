@@ -4,6 +4,7 @@ An occurrence is a run of actions in one course with at most `gap` others betwee
 one pattern do not overlap. A pattern that is always part of another one is left out: the longer says more.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,7 +22,8 @@ from episodic_agent.schemas.skills import TurnRef
 class Action:
     """A tool call or a step: its name, its plain arguments, whether it failed, and the turn it belongs to.
 
-    The `result` of a step is the outcome it was given.
+    The `result` of a step is the outcome it was given. A call of a shell is named by what it runs ("git
+    push"), and its `shell` is the tool: who works in one does everything by the same call.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Action:
     result: str = ""
     failed: bool = False
     step: bool = False
+    shell: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,10 @@ _MOVING: Final = 2  # words: "turn left" is how an agent moves
 _SOME: Final = 3  # times that an agent moves in an episode where it does
 _COMMON: Final = 8  # an action of more than every eighth step is how it moves, not what it does
 _FAILED: Final = FAILED | {"false"}
+COMMAND_LINES: Final = ("command", "cmd")  # arguments by which shells take what they run
+_CHAINED: Final = re.compile(r"&&|\|\||[;|\n]")
+_GOES_THERE: Final = frozenset({"cd", "pushd", "export", "set", "source"})  # what only prepares a command
+_WORD: Final = re.compile(r"[A-Za-z][\w.:+-]*")
 
 
 def actions_of(observations: Sequence[Observation], turns: Mapping[int, TurnRef]) -> list[Action]:
@@ -172,7 +179,26 @@ def _take(
     elif isinstance(name, str) and name:
         if not answered:
             waiting.update(dict.fromkeys(keys, len(actions)))
-        actions.append(Action(name, turn, at, _plain(call.get("arguments")), text, error is not None))
+        arguments = _plain(call.get("arguments"))
+        runs = command_name(next((arguments[key] for key in COMMAND_LINES if key in arguments), ""))
+        action = Action(
+            runs or name, turn, at, arguments, text, error is not None, shell=name if runs else ""
+        )
+        actions.append(action)
+
+
+def command_name(line: str) -> str:
+    """Return the program that a command line runs, with what it is told to do; "" where it runs none.
+
+    >>> command_name("cd web && pnpm test --run"), command_name("ls -la"), command_name("git switch main")
+    ('pnpm test', 'ls', 'git switch')
+    >>> command_name("./deploy.sh now"), command_name("")
+    ('./deploy.sh', '')
+    """
+    parts = [words for part in _CHAINED.split(line) if (words := part.split())]
+    words = next((words for words in parts if words[0] not in _GOES_THERE), [])
+    told = words[1:2] if words and _WORD.fullmatch(words[0]) else []
+    return " ".join([*words[:1], *(word for word in told if _WORD.fullmatch(word) and "." not in word)])
 
 
 def _plain(arguments: Json) -> dict[str, str]:
