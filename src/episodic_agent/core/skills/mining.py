@@ -124,7 +124,7 @@ def _procedure(
         "succeeds": held.mostly(not any(action.failed for action in run) for run in rows),
         "accepted": held.mostly(not {a.turn for a in run} & objected for run in rows),
         # what differs may stand in any step: tests are run alike before each release of another version
-        "varied": not parameters or len({_given(run) for run in rows}) > 1,
+        "varied": not parameters or len({_all_arguments(run) for run in rows}) > 1,
         "compact": held.mostly(o.places[-1] - o.places[0] + 1 == len(o.places) for _, o in once.values()),
         "specific": len(set(pattern.names)) == len(pattern.names),
     }
@@ -255,7 +255,7 @@ def _arguments(
     return tuple(parameters), tuple(steps)
 
 
-def _given(run: Sequence[Action]) -> tuple[tuple[str, str], ...]:
+def _all_arguments(run: Sequence[Action]) -> tuple[tuple[str, str], ...]:
     return tuple(pair for action in run for pair in sorted(action.arguments.items()))
 
 

@@ -188,7 +188,7 @@ def _take(
 
 
 def command_name(line: str) -> str:
-    """Return the program that a command line runs, with what it is told to do; "" where it runs none.
+    """Return the program that a command line runs, with its subcommand; "" where it runs none.
 
     >>> command_name("cd web && pnpm test --run"), command_name("ls -la"), command_name("git switch main")
     ('pnpm test', 'ls', 'git switch')
@@ -197,8 +197,8 @@ def command_name(line: str) -> str:
     """
     parts = [words for part in _CHAINED.split(line) if (words := part.split())]
     words = next((words for words in parts if words[0] not in _GOES_THERE), [])
-    told = words[1:2] if words and _WORD.fullmatch(words[0]) else []
-    return " ".join([*words[:1], *(word for word in told if _WORD.fullmatch(word) and "." not in word)])
+    verbs = words[1:2] if words and _WORD.fullmatch(words[0]) else []
+    return " ".join([*words[:1], *(word for word in verbs if _WORD.fullmatch(word) and "." not in word)])
 
 
 def _plain(arguments: Json) -> dict[str, str]:
