@@ -452,6 +452,23 @@ def test_of_a_time_nobody_spoke_in_nothing_is_told_and_a_note_says_so(diary: Mem
     assert context.notes == ("nothing was said from 2024-04-20 00:00 to 2024-04-21 00:00 UTC",)
 
 
+def test_what_was_done_on_a_day_without_a_word_is_not_answered_with_other_days(
+    open_memory: OpenMemory,
+) -> None:
+    memory = open_memory(embedder="none")
+    talk(
+        memory,
+        0,
+        ("write the migration", "0042 runs locally."),
+        ("deploy it to staging", "It is on staging."),
+    )
+    for question in ("summarise what you did today", "what did we do yesterday?"):
+        context = mine(memory).context(question, at=at(20))
+        assert days_told(context) == []
+        assert context.notes[-1].startswith("nothing was said from")
+    assert "0042" in mine(memory).context("what did we do today?", at=at(0, 300)).text
+
+
 def test_every_standing_wish_is_told_however_many_there_are(open_memory: OpenMemory) -> None:
     memory = open_memory(embedder="none")
     wishes = (
