@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow  # the whole demonstration is made once
 PROBLEM = "the embedding model is not at hand: `episodic models pull`"
 
 
-MOST_LINES, WIDTH = 52, 100
+MOST_LINES, WIDTH = 53, 100
 
 
 def shown(*arguments: str) -> str:
@@ -118,12 +118,13 @@ def test_the_demo_shows_what_a_prompt_is_told_of_the_diet_and_the_allergy(text: 
     rows = below(text, "The text for a prompt")
     context = [line.strip() for line in rows[: next(n for n, line in enumerate(rows) if line[0] != " ")]]
     assert len(context) <= 13
+    # what somebody must not or does not eat is told to whoever asks what to cook
     assert context[:3] == [
         "What is known:",
+        '- "I\'m allergic to walnuts, even traces of them." (2026-03-03)',
         '- "I\'m no longer vegetarian, by the way. I eat fish again." (2026-05-28)',
-        '- "My sister Rita is here on Saturday, she can\'t stand mushrooms." (2026-06-10)',
     ]
-    assert any(line.startswith("- I'm allergic to walnuts, even traces of them.") for line in context)
+    assert any(line.startswith("- My sister Rita is here on Saturday, she can't stand") for line in context)
     assert not any("I'm vegetarian" in line for line in context)
     assert "Current question: What shall I cook on Saturday?" in context
 
