@@ -367,6 +367,10 @@ def test_a_line_of_a_pair_can_be_read_back(question: str, answer: str) -> None:
     assert rest.removesuffix(")") == (quoted(answer, 240) if bracket else "")
 
 
+def test_a_message_in_a_script_without_spaces_is_cut_and_not_left_out() -> None:
+    assert ask(message="0\u0e000\u0e000", max_tokens=8).text == "Current question: 0\u0e000…"
+
+
 @given(st.text(max_size=200), st.integers(0, 50))
 def test_a_cut_text_fits_and_one_line_is_one_line(text: str, tokens: int) -> None:
     assert estimate(cut_to(text, tokens)) <= tokens

@@ -452,7 +452,7 @@ def test_of_a_time_nobody_spoke_in_nothing_is_told_and_a_note_says_so(diary: Mem
     assert context.notes == ("nothing was said from 2024-04-20 00:00 to 2024-04-21 00:00 UTC",)
 
 
-def test_what_was_done_on_a_day_without_a_word_is_not_answered_with_other_days(
+def test_what_was_done_in_a_time_that_lasts_and_without_a_word_is_not_answered_with_others(
     open_memory: OpenMemory,
 ) -> None:
     memory = open_memory(embedder="none")
@@ -462,7 +462,7 @@ def test_what_was_done_on_a_day_without_a_word_is_not_answered_with_other_days(
         ("write the migration", "0042 runs locally."),
         ("deploy it to staging", "It is on staging."),
     )
-    for question in ("summarise what you did today", "what did we do yesterday?"):
+    for question in ("summarise what you did today", "what have we done this week?"):
         context = mine(memory).context(question, at=at(20))
         assert days_told(context) == []
         assert context.notes[-1].startswith("nothing was said from")

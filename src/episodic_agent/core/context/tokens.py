@@ -46,6 +46,8 @@ def cut_to(text: str, tokens: int) -> str:
 
     >>> cut_to("one two three four", 4)
     'one two three…'
+    >>> cut_to("question: 我去上海", 5)
+    'question: 我去…'
     """
     if estimate(text) <= tokens:
         return text
@@ -57,7 +59,11 @@ def cut_to(text: str, tokens: int) -> str:
         else:
             high = middle - 1
     beginning = text[:low]
-    if low < len(text) and text[low : low + 1].strip() and " " in beginning[low // 2 :]:
+    # a script without spaces has no word that a cut could lie inside
+    in_a_word = (
+        low < len(text) and text[low].strip() and not _CHARACTER.search(text[max(0, low - 1) : low + 1])
+    )
+    if in_a_word and " " in beginning[low // 2 :]:
         beginning = beginning[: beginning.rindex(" ")]
     beginning = beginning.rstrip(_ENDINGS)
     return beginning + "…" if beginning else ""

@@ -77,7 +77,6 @@ _ANSWERED: Final = 16  # requests, the likeliest to be told, whose answers are l
 _FIGURE: Final = re.compile(r"\d")
 _LONGEST_QUESTION: Final = 400  # characters: what is longer asks for no time alone, and would cost more
 _AT_TIME: Final = 1.5  # log-odds that having been said at the time a question names adds
-_LATELY: Final = timedelta(days=8)  # ago; of longer ago more is told on other days
 _NEVER: Final = 100.0  # log-odds that what was said at another time loses, where the time alone is asked for
 _DUE: Final = 1.5  # log-odds that being said of the days to come that it asks about adds
 _TAKEN_ON: Final = 2.5  # log-odds that surely being a commitment it asks for adds,
@@ -183,7 +182,7 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
         bounds = SearchBounds(about=talk.refs if talk is not None and talk.alone else None)
         happened = happened_refs(tx, query, bounds, now.at, visibility)
         refs = happened if (some := len(_of_before(tx, happened, now)) > 0) else refs
-        alone = some or not (len(refs) or now.at - until > _LATELY)
+        alone = some or not (len(refs) or until <= now.at)  # of what is over others tell later
     people = refs_of_people(tx, query, SearchBounds(about=refs)) if query.said_alone else None
     refs = _of_before(tx, refs if people is None or not len(people) else people, now)
     note = silence(since, until, drawn=visibility.drawn) if alone and not len(refs) else ""
