@@ -1,10 +1,12 @@
 """A few days of Ana's life as chat messages: four undertakings, each on its own day."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.user import UserMemory
+from episodic_agent.schemas.contexts import LineKind
 
 USER: Final = "default"  # whose memory a test means that does not care; no question means this name
 START = datetime(2024, 5, 1, 9, tzinfo=UTC)
@@ -85,3 +87,16 @@ class Clock:
     def forward(self, **span: float) -> None:
         """Move on by a `timedelta`."""
         self.now += timedelta(**span)
+
+
+def keep_diary(memory: Memory, lines: Sequence[str], monday: datetime) -> None:
+    """Say one line a day from a Monday on; what is left after a week on the Monday after, each in its thread."""
+    for day, text in enumerate(lines):
+        at = monday + timedelta(days=min(day, 7))
+        mine(memory).add({"role": "user", "content": text, "timestamp": at.isoformat()}, thread=f"t{day}")
+
+
+def recalled_lines(memory: Memory, question: str, at: datetime) -> set[str]:
+    """Return what a context in a thread of its own tells of what was said."""
+    context = mine(memory).context(question, at=at, channel="another")
+    return {line.text.removeprefix("- ") for line in context.items if line.kind is LineKind.RECALLED}

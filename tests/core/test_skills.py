@@ -480,3 +480,26 @@ def test_a_record_has_the_seeds_fields() -> None:
     assert json.loads(json.dumps(SKILL.as_record()))["evidence"] == [
         {"thread_id": str(UUID(int=1)), "seq": 0}
     ]
+
+
+def test_a_shell_is_named_by_what_it_runs_and_a_device_that_takes_commands_is_none() -> None:
+    calls: list[Json] = [
+        {
+            "name": "bash",
+            "arguments": {"command": "cd web && CI=1 pnpm test --run", "description": "Run tests"},
+        },
+        {"name": "shell", "arguments": {"command": ["bash", "-lc", "git push origin main"]}},
+        {"name": "shell", "arguments": {"command": ["git", "status"]}},
+        {"name": "switch_device", "arguments": {"device": "lamp", "command": "turn on"}},
+    ]
+    seen = Observation(
+        UUID(int=0), UUID(int=1), 0, START, START, "tool", "", Kind.TOOL, extras={"calls": calls}
+    )
+    actions = actions_of([seen], {0: TurnRef(UUID(int=1), 0)})
+    assert [(action.name, action.shell) for action in actions] == [
+        ("pnpm test", "bash"),
+        ("git push", "shell"),
+        ("git status", "shell"),
+        ("switch_device", ""),
+    ]
+    assert actions[1].arguments == {"command": "git push origin main"}

@@ -3,11 +3,10 @@
 from datetime import datetime, timedelta, timezone
 
 import pytest
-from builders.chats import mine
+from builders.chats import keep_diary, mine, recalled_lines
 from conftest import OpenMemory
 
 from episodic_agent import Memory
-from episodic_agent.schemas.contexts import LineKind
 
 HERE = timezone(timedelta(hours=3))
 MONDAY = datetime(2026, 9, 21, 19, tzinfo=HERE)
@@ -33,15 +32,12 @@ def diary(request: pytest.FixtureRequest) -> tuple[str, tuple[str, ...]]:
 def memory(open_memory: OpenMemory, diary: tuple[str, tuple[str, ...]]) -> Memory:
     """Return a week of one line a day; the appointments were said on the Monday after."""
     memory = open_memory(embedder="none")
-    for day, text in enumerate(diary[1]):
-        at = MONDAY + timedelta(days=min(day, 7))
-        mine(memory).add({"role": "user", "content": text, "timestamp": at.isoformat()}, thread=f"t{day}")
+    keep_diary(memory, diary[1], MONDAY)
     return memory
 
 
 def told(memory: Memory, question: str) -> set[str]:
-    context = mine(memory).context(question, at=NOW, channel="another")
-    return {line.text.removeprefix("- ") for line in context.items if line.kind is LineKind.RECALLED}
+    return recalled_lines(memory, question, NOW)
 
 
 QUESTIONS = {

@@ -3,11 +3,10 @@
 from datetime import datetime, timedelta, timezone
 
 import pytest
-from builders.chats import mine
+from builders.chats import keep_diary, mine, recalled_lines
 from conftest import OpenMemory
 
 from episodic_agent import Memory
-from episodic_agent.schemas.contexts import LineKind
 
 TOKYO = timezone(timedelta(hours=9))
 MONDAY = datetime(2026, 9, 21, 19, tzinfo=TOKYO)
@@ -23,15 +22,12 @@ LAST_WEEK = set(DIARY[:7])
 def memory(open_memory: OpenMemory) -> Memory:
     """Return a week of one line a day; the appointments were said on the Monday after."""
     memory = open_memory(embedder="none")
-    for day, text in enumerate(DIARY):
-        at = MONDAY + timedelta(days=min(day, 7))
-        mine(memory).add({"role": "user", "content": text, "timestamp": at.isoformat()}, thread=f"t{day}")
+    keep_diary(memory, DIARY, MONDAY)
     return memory
 
 
 def told(memory: Memory, question: str) -> set[str]:
-    context = mine(memory).context(question, at=NOW, channel="another")
-    return {line.text.removeprefix("- ") for line in context.items if line.kind is LineKind.RECALLED}
+    return recalled_lines(memory, question, NOW)
 
 
 @pytest.mark.parametrize(

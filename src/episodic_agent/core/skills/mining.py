@@ -123,8 +123,9 @@ def _procedure(
         "lasting": len({run[0].at.date() for run in rows}) >= 2,
         "succeeds": held.mostly(not any(action.failed for action in run) for run in rows),
         "accepted": held.mostly(not {a.turn for a in run} & objected for run in rows),
-        # what differs may stand in any step: tests are run alike before each release of another version
-        "varied": not parameters or len({_all_arguments(run) for run in rows}) > 1,
+        # what differs may stand in any step: tests are run alike before each release of another version;
+        # of two cases by turns each is one that is repeated
+        "varied": not parameters or len({_all_arguments(run) for run in rows}) >= BASELINE.least,
         "compact": held.mostly(o.places[-1] - o.places[0] + 1 == len(o.places) for _, o in once.values()),
         "specific": len(set(pattern.names)) == len(pattern.names),
     }
@@ -261,7 +262,7 @@ def _all_arguments(run: Sequence[Action]) -> tuple[tuple[str, str], ...]:
 
 def _command_line(calls: Sequence[Action]) -> str:
     """Return what calls of a shell ran, with "…" for what differs; the program alone where lengths do."""
-    lines = [next(call.arguments[key] for key in COMMAND_LINES if key in call.arguments) for call in calls]
+    lines = [call.arguments[min(COMMAND_LINES.intersection(call.arguments))] for call in calls]
     rows = [line.split() for line in lines]
     if len({len(row) for row in rows}) > 1:
         return f"{calls[0].name} {GAP}"

@@ -78,9 +78,18 @@ _MOVING: Final = 2  # words: "turn left" is how an agent moves
 _SOME: Final = 3  # times that an agent moves in an episode where it does
 _COMMON: Final = 8  # an action of more than every eighth step is how it moves, not what it does
 _FAILED: Final = FAILED | {"false"}
-COMMAND_LINES: Final = ("command", "cmd")  # arguments by which shells take what they run
+COMMAND_LINES: Final = frozenset({"command", "cmd"})  # arguments by which shells take what they run,
+_OF_SHELLS: Final = COMMAND_LINES | {
+    "description",
+    "timeout",
+    "cwd",
+    "workdir",
+    "run_in_background",
+}  # and how
+_BY_SHELL: Final = ("-c", "-lc")  # behind which a line stands that is given as a list
 _CHAINED: Final = re.compile(r"&&|\|\||[;|\n]")
 _GOES_THERE: Final = frozenset({"cd", "pushd", "export", "set", "source"})  # what only prepares a command
+_SETTING: Final = re.compile(r"^\s*(?:[A-Za-z_]\w*=\S*\s+)+")
 _WORD: Final = re.compile(r"[A-Za-z][\w.:+-]*")
 
 
@@ -180,7 +189,9 @@ def _take(
         if not answered:
             waiting.update(dict.fromkeys(keys, len(actions)))
         arguments = _plain(call.get("arguments"))
-        runs = command_name(next((arguments[key] for key in COMMAND_LINES if key in arguments), ""))
+        # beside what a device is told stands which one: that command is not all there is to say
+        only = COMMAND_LINES.intersection(arguments) if arguments.keys() <= _OF_SHELLS else ()
+        runs = command_name(arguments[min(only)]) if only else ""
         action = Action(
             runs or name, turn, at, arguments, text, error is not None, shell=name if runs else ""
         )
@@ -192,17 +203,24 @@ def command_name(line: str) -> str:
 
     >>> command_name("cd web && pnpm test --run"), command_name("ls -la"), command_name("git switch main")
     ('pnpm test', 'ls', 'git switch')
-    >>> command_name("./deploy.sh now"), command_name("")
-    ('./deploy.sh', '')
+    >>> command_name("./deploy.sh now"), command_name("CI=1 make test"), command_name("")
+    ('./deploy.sh', 'make test', '')
     """
-    parts = [words for part in _CHAINED.split(line) if (words := part.split())]
+    parts = [words for part in _CHAINED.split(line) if (words := _SETTING.sub("", part).split())]
     words = next((words for words in parts if words[0] not in _GOES_THERE), [])
     verbs = words[1:2] if words and _WORD.fullmatch(words[0]) else []
     return " ".join([*words[:1], *(word for word in verbs if _WORD.fullmatch(word) and "." not in word)])
 
 
 def _plain(arguments: Json) -> dict[str, str]:
-    return {str(k): str(v) for k, v in arguments.items()} if isinstance(arguments, Mapping) else {}
+    if not isinstance(arguments, Mapping):
+        return {}
+    return {
+        str(k): " ".join(map(str, v[-1:] if v[-2:-1] and v[-2] in _BY_SHELL else v))
+        if k in COMMAND_LINES and isinstance(v, list)
+        else str(v)
+        for k, v in arguments.items()
+    }
 
 
 def frequent(courses: Sequence[Course], bounds: Bounds = BASELINE) -> list[Pattern]:
