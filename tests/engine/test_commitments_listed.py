@@ -159,3 +159,18 @@ def test_you_is_the_assistant_whose_own_promises_are_told(ana: UserMemory, quest
     assert [commitment.text for commitment in commitments] == [lines[1][1], lines[3][1]]
     mine = listed(ana, "what did I promise to do?", thread="code")
     assert "ok" not in mine, "a nod to what somebody else takes on takes nothing on"
+
+
+def test_what_asks_for_something_else_of_somebody_lists_no_promise(tmp_path: Path, clock: Clock) -> None:
+    lines = (
+        ("Ana", "I'm moving to Lisbon in May, the flat is in Alfama."),
+        ("Ben", "Congratulations! Do you need help with the move?"),
+        ("Ana", "My sourdough did not rise again. The starter smells of acetone."),
+    )
+    clock.now = MONDAY + timedelta(days=1)
+    with Memory.open(tmp_path / "m.db", embedder=default_model(), clock=clock) as memory:
+        user = memory.user("ana")
+        for n, (who, text) in enumerate(lines):
+            user.add(text, role=who, thread="chat", timestamp=MONDAY + timedelta(hours=n))
+        user.flush()
+        assert list(user.search("what is Ben's phone number?").commitments) == []

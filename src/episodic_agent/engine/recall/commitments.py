@@ -62,6 +62,8 @@ _DONE: Final = 0.5  # from which a message that may take something on rather rep
 LISTED: Final = 0.5  # from which it is listed: likelier than not
 MOST_LISTED: Final = 20  # commitments that are listed
 _LESS: Final = 0.5  # of the share of what is surely settled is taken away
+ANSWERING: Final = 0.38  # how likely one is asked for, from which a search does not say that it knows nothing
+LIST_ASKED: Final = 0.6  # how likely a question that names no matter asks for commitments that are listed
 SURELY_ASKED: Final = 0.75  # how likely a question asks for commitments that asks for nothing else
 _BEHIND: Final = 0.9  # of the share of a commitment what it answers to has
 Floats = NDArray[np.float64]
@@ -153,7 +155,9 @@ def commitments_asked(
     sure = max(by_name_alone(people, some.values()) if bare else 0.0, float(likely.max(initial=0.0)))
     if theirs is not None:
         taken_on = _listable(taken_on, some, theirs, people)
-    if theirs is None or not taken_on:
+    # "what is Ben's phone number?": what he took on is no answer
+    listable = asks_for_commitments(asked.text, asked.judged, LIST_ASKED) if bare else sure >= ANSWERING
+    if theirs is None or not taken_on or not listable:
         return Commitments(dict(sorted(shares.items())), sure)
     surely = {ref: report for ref, (report, sure_of) in settled.items() if sure_of >= max(SETTLED, SURELY)}
     listed = _listed(tx, asked, taken_on, surely, visibility)

@@ -80,7 +80,6 @@ HIDDEN = "what there is to search here is suppressed or archived; ask with suppr
 SCENES = 256  # scopes of which a process remembers who speaks there
 DUE_ALONE = 4.0  # of all that is due that stands first which is close to the day, however it is worded
 TAKEN_ON = 1.0  # share of the best score that surely being a commitment which is asked for adds
-SURE = 0.38  # how likely a commitment is asked for, from which a search does not say that it knows nothing
 SEED_DIGITS = 7  # rank fusion's scores are small
 
 
@@ -415,7 +414,7 @@ class Recaller:
         )
         if _asks_no_words(query, asked.policy, options):
             trust = ranking.certain(_shares(gathered, asked.due, 1.0))
-        elif asked.taken_on.likely >= SURE and not gathered.unknown:
+        elif asked.taken_on.likely >= commitments.ANSWERING and not gathered.unknown:
             trust = trust.at_least(asked.taken_on.likely, _shares(gathered, asked.taken_on.shares))
         order = self._diverse(gatherer, gathered, observations.order, policy, share=share)
         chosen = order[: options.observations].tolist()
