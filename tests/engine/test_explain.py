@@ -69,6 +69,15 @@ def test_the_first_episode_begins_with_its_thread_and_a_flush_is_called_one(memo
     assert not [line for line in explanation.what_would_change if "joined" in line]
 
 
+def test_what_a_session_ended_is_said_to_end_with_it(memory: Memory) -> None:
+    session = mine(memory).sessions.start("the tap", thread="kitchen")
+    mine(memory).add("The tap drips", thread="kitchen")
+    mine(memory).sessions.end(session.id, "success")
+    cut = next(card for card in mine(memory).episodes.list() if card.reason == "thread_end")
+    said = mine(memory).boundaries.explain(cut.episode_id).ends.sentence
+    assert said == "thread_end: its thread was closed or its session ended", "no score made this cut"
+
+
 def test_the_open_frame_is_explained_too(memory: Memory) -> None:
     mine(memory).add(diary())
     card = mine(memory).episodes.list()[-1]

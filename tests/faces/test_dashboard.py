@@ -176,7 +176,7 @@ def test_an_episode_says_why_it_was_cut_and_what_else_would_do(client: TestClien
     page = client.get(f"{ANA}/episodes/{second['episode_id']}").text
     why = client.get(f"/v1{ANA}/episodes/{second['episode_id']}/explanation").json()
     for edge in (why["begins"], why["ends"]):
-        assert sentence(edge["sentence"], edge["reason"]) in unescape(page)
+        assert not edge["reason"] or sentence(edge["sentence"], edge["reason"]) in unescape(page)
         assert not edge["decision"] or f"<b>{reason(edge['reason'])}</b>" in page
         assert f"<b>{edge['reason']}</b>" not in page, "people read words, not stored names"
     assert first["title"] in unescape(page)
@@ -184,6 +184,28 @@ def test_an_episode_says_why_it_was_cut_and_what_else_would_do(client: TestClien
     would = client.get(f"/v1{ANA}/threads/chat/whatif", params={"policy": "default?threshold=0.05"}).json()
     assert (answer["stored"], answer["added"]) == (len(would["stored"]), would["added"])
     assert "between 0.01" in client.get(f"{ANA}/threads/chat/whatif.json?threshold=7").json()["problem"]
+
+
+def test_a_thread_that_is_called_by_its_episode_is_not_named_behind_it(client: TestClient) -> None:
+    listed = unescape(client.get(ANA).text)
+    title = client.get(f"/v1{ANA}/threads/self").json()["thread"]["title"]
+    assert f">{title}</bdi></a>" in listed
+    assert f"in <bdi>{title}</bdi>" not in listed
+    post(client, "rename-thread", thread="self", title="About me")
+    assert "in <bdi>About me</bdi>" in client.get(ANA).text
+
+
+def test_a_title_in_the_map_of_links_ends_where_the_map_does(client: TestClient) -> None:
+    title = "The tap that drips in the kitchen since the week before Easter, and its plumber"
+    for thread in ("chat", "again"):
+        post(client, "rename-thread", thread=thread, title=title)
+    post(client, "link", thread="again", other="chat")
+    drawn = re.findall(
+        r'<text x="([\d.]+)" y="[\d.]+">([^<]*)</text><text class="label2"', client.get(f"{ANA}/links").text
+    )
+    earliest, *_, latest = sorted((float(x), len(unescape(text))) for x, text in drawn)
+    assert earliest[1] > 60
+    assert 20 < latest[1] < earliest[1]
 
 
 def test_a_search_shows_each_leg_and_the_context_a_prompt_would_get(client: TestClient) -> None:

@@ -273,6 +273,7 @@ def silence(before: Observation | None, after: Observation | None) -> str:
 _ENDED: Final[Mapping[str, str]] = {  # what closes everything taken in, whatever a policy says
     Reason.WORLD_END: "the world's episode was over, and it was set up anew",
     Reason.END_OF_STREAM: "the sensor gave no more",
+    Reason.THREAD_END: "its thread was closed or its session ended",
 }
 
 

@@ -24,6 +24,7 @@ BASE: Final = DefaultPolicy().threshold
 _ROW: Final = 46.0  # of the map of links
 _NAME: Final = 200.0  # what the last thread of the map has for its dot and its title
 _DOT: Final = 14.0
+_CHARACTER: Final = 7.4  # of a title, which ends where the map does
 _DOTS: Final = 240  # marks of a plot that are drawn
 _TITLE: Final = 60
 
@@ -201,7 +202,7 @@ def link_graph(cards: Sequence[Any]) -> LinkGraph | None:
         length = (thread.last_activity_at - thread.created_at).total_seconds() / (end - start) * room
         y = 30 + row * _ROW
         places[thread.id] = x, y, max(length, _DOT)
-        title = clipped(thread.title or thread.origin, 22)  # the room at the right holds so much
+        title = clipped(thread.title or thread.origin, int((WIDTH - x - max(length, _DOT) - 8) / _CHARACTER))
         nodes.append(
             GraphNode(x, y, max(length, _DOT), thread.origin, title, f"{thread.created_at:%d %b %Y}")
         )
