@@ -1,9 +1,10 @@
 """What somebody took on, as it is asked for: `python -m benchmarks.commitments [--embedder NAME]`.
 
-The stories (`benchmarks/cases/commitments.jsonl`) are weeks of several people's talk, in eight languages:
-promises, tasks taken on and to-dos, some of them done or handed over since, and what only looks like one.
-They were written by hands that never saw the code; those of `taught` taught the choice, and with those of
-`settled` which later message settles what; the `frozen` ones were run, never read. Each story names what was
+The stories (`benchmarks/cases/commitments.jsonl`) are weeks of several people's talk, and of somebody with an
+assistant, in eight languages: promises, tasks and to-dos, some of them done or handed over since, and what only
+looks like one. They were written by hands that never saw the code; those of `taught` taught the choice, and with
+those of `settled` which later message settles what; the `frozen` ones, and `chats` with an assistant, were run,
+never read. Each story names what was
 taken on (`tasks`) and which messages settled it.
 """
 
@@ -22,7 +23,7 @@ from episodic_agent.protocols import Embedder
 from episodic_agent.wiring import load_settings, make_embedder
 
 CASES = ROOT / "benchmarks" / "cases" / "commitments.jsonl"
-HALVES = ("taught", "settled", "frozen")
+HALVES = ("taught", "settled", "frozen", "chats")
 LABELS = ("open", "done", "wrong")
 TOKENS = 800
 HITS = 8
@@ -45,7 +46,8 @@ def play(memory: Memory, story: Mapping[str, Any]) -> UserMemory:
     user = memory.user(story["user"], new=True)
     for said in story["messages"]:
         message = {"role": said["who"], "content": said["text"], "timestamp": moment(said["time"])}
-        user.add([{**message, "id": said["id"]}], thread=said["thread"])
+        place = {name: said[name] for name in ("thread", "channel") if name in said}
+        user.add([{**message, "id": said["id"]}], **place)
     user.flush()
     return user
 
