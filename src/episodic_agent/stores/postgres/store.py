@@ -1,13 +1,13 @@
 """The PostgreSQL store: borrows connections, begins transactions, hands out jobs."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import date, datetime, timedelta
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from episodic_agent.errors import InvalidInput, StoreError
+from episodic_agent.errors import EpisodicError, InvalidInput, StoreError
 from episodic_agent.protocols import (
     Episodes,
     Index,
@@ -47,6 +47,7 @@ from episodic_agent.stores.postgres.server.text import read_columns, to_stored
 from episodic_agent.stores.postgres.threads import PostgresThreads
 from episodic_agent.stores.postgres.usage import usage_of_space
 from episodic_agent.stores.postgres.visibility import PostgresUpkeep
+from episodic_agent.stores.postgres.words.segments import Segments
 from episodic_agent.stores.tables.keys import KeyTable, Run
 from episodic_agent.stores.tables.transaction import ScopeTransaction
 
@@ -112,17 +113,27 @@ class PostgresStore:
     @contextmanager
     def begin(self, scope: Scope, *, write: bool = True) -> Iterator[Transaction]:
         """Open a transaction: committed when the block ends, rolled back when it raises."""
+        fresh = self._connections.options.fresh
         if write:
             with self._connections.writing(*keys_of(scope)) as db:
                 reach("after-begin")
-                session = PostgresSession(db, scope, write=True, known_scopes=self._known_scopes)
+                session = PostgresSession(db, scope, write=True, known_scopes=self._known_scopes, fresh=fresh)
                 yield PostgresTransaction(session)
                 reach("before-commit")
             session.remember_scope()
             reach("after-commit")
-            return
-        with self._connections.reading(*keys_of(scope)) as db:
-            yield PostgresTransaction(PostgresSession(db, scope, write=False))
+        else:
+            with self._connections.reading(*keys_of(scope)) as db:
+                session = PostgresSession(db, scope, write=False, fresh=fresh)
+                yield PostgresTransaction(session)
+        for kind in sorted(session.crowded):
+            self._pack(scope, kind)
+
+    def _pack(self, scope: Scope, kind: str) -> None:
+        """Pack words that wait. What is in the way now is not when the next document comes."""
+        with suppress(EpisodicError), self._connections.writing(*keys_of(scope)) as db:
+            session = PostgresSession(db, scope, write=True, fresh=self._connections.options.fresh)
+            Segments(session, kind).pack()
 
     @cached_property
     def keys(self) -> Keys:

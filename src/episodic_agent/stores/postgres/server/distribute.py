@@ -35,7 +35,7 @@ DISTRIBUTED: Final = (
     "part",
     "document",
     "total",
-    "posting",
+    "posting_block",
     "coarse",
     "usage",
     "work",

@@ -25,7 +25,7 @@ _LARGE: Final = (
     "  AND c.embedder = e.number AND c.kind = t.kind) ORDER BY t.kind, e.number"
 )
 # Rows of a scope go into the middle of these, so that pages split in halves and stay half full.
-_PACKED: Final = ("coarse_scan", "coarse_pkey", "posting_pkey", "document_pkey")
+_PACKED: Final = ("coarse_scan", "coarse_pkey", "posting_block_pkey", "document_pkey")
 # `%s` is the name of a shard's table, whose indexes are named after those of the whole.
 _ON_SHARDS: Final = (
     "SELECT result FROM run_command_on_shards('episodic.{}',"
