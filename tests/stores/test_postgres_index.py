@@ -1,7 +1,6 @@
 """The index of the PostgreSQL store: bit for bit SQLite's answers, exact in spite of halves, HNSW on demand."""
 
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -254,7 +253,7 @@ def test_no_half_precision_score_misses_by_more_than_the_bound(
         targets = unit(query)
         rounded = targets.astype(np.float16)
         results = db.execute(
-            "SELECT v <#> %s::halfvec, halfvec_send(v) FROM coarse", (half_vector(rounded),)
+            "SELECT v <#> %s::halfvec, halfvec_send(v) FROM coarse_packed", (half_vector(rounded),)
         ).fetchall()
         held = halves_sent([v for _, v in results]).astype(np.float64)
         true = held @ targets.astype(np.float64) / np.linalg.norm(held, axis=1)
@@ -264,38 +263,22 @@ def test_no_half_precision_score_misses_by_more_than_the_bound(
         assert rounding_bound(targets, rounded) < 2e-3
 
 
-def make_visible(db: psycopg.Connection[Any], table: str) -> None:
-    """Vacuum until all pages are known to be visible to everybody: an automatic ANALYZE may be in the way."""
-    query = "SELECT relallvisible = relpages FROM pg_class WHERE oid = %s::regclass"
-    for _ in range(100):
-        db.execute(f"VACUUM ANALYZE {table}".encode())
-        if db.execute(query, (table,)).fetchone() == (True,):
-            return
-        time.sleep(0.05)
-    raise TimeoutError(f"{table} stays in use")
-
-
-@pytest.mark.slow
-def test_a_scan_reads_the_index_that_carries_the_halves_alone(
+def test_the_rows_of_a_scope_lie_side_by_side_whoever_writes_between(
     store: Store, db: psycopg.Connection[Any]
 ) -> None:
-    for user in range(12):
-        put(store, Scope(f"user{user}"), random_vectors(user, 600, 64))
-    make_visible(db, "coarse")
-    plans: list[str] = []
-
-    class Explaining(PostgresSession):
-        def rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-            if "<#>" in sql:
-                plans.append("\n".join(line for (line,) in super().rows(f"EXPLAIN {sql}", bindings)))
-            return super().rows(sql, bindings)
-
-    scope = Scope("user3")
-    with index_of(db, scope):
-        index = PostgresIndex(Explaining(db, scope, write=False))
-        assert len(index.vector_scores(OBSERVATIONS, "small", random_vectors(1, 1, 64)[0], limit=50)[0]) == 50
-    assert plans
-    assert all("Index Only Scan using coarse_scan on coarse" in plan for plan in plans)
+    users = [Scope(f"user{n}") for n in range(6)]
+    for seq in range(40):
+        for n, user in enumerate(users):
+            with store.begin(user) as tx:
+                tx.index.put_postings(OBSERVATIONS, [posting(ref_of(1, seq), "tea")])
+                tx.index.put_vectors(OBSERVATIONS, "small", [ref_of(1, seq)], random_vectors(n, 1, 900))
+    results = db.execute(
+        "SELECT count(*), count(DISTINCT (ctid::text::point)[0]) FROM coarse_packed"
+        " WHERE space = %s AND owner = %s",
+        keys_of(users[3]),
+    ).fetchall()
+    assert results == [(40, 10)]  # packed by four, and a page holds four
+    assert db.execute("SELECT count(*) FROM coarse").fetchone() == (0,)
 
 
 # --- large scopes ---------------------------------------------------------------------------------------
@@ -353,7 +336,7 @@ def test_packing_leaves_the_answers_as_they_are(store: Store, db: psycopg.Connec
     query = random_vectors(2, 1)[0]
     with store.begin(ANA, write=False) as tx:
         before = best(tx, query, 20)
-    assert len(list(pack_indexes(db))) == 4
+    assert len(list(pack_indexes(db))) == 3
     with store.begin(ANA, write=False) as tx:
         assert best(tx, query, 20) == before
 
@@ -436,7 +419,7 @@ def test_what_stops_half_way_leaves_nothing(store: Store, db: psycopg.Connection
             put(store, ANA, random_vectors(1, 10))
     finally:
         faults.disarm()
-    for table in ("document", "posting_block", "total", "coarse"):
+    for table in ("document", "posting_block", "total", "coarse", "coarse_packed"):
         assert db.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
     put(store, ANA, random_vectors(1, 10))
 
@@ -450,11 +433,14 @@ def test_replacing_and_dropping_leave_no_row_behind(store: Store, db: psycopg.Co
         )
         tx.index.put_vectors(OBSERVATIONS, "small", [refs[0], refs[0], 99], random_vectors(2, 3))
         tx.index.put_vectors(OBSERVATIONS, "small", [refs[0]], random_vectors(3, 1))
-    assert db.execute("SELECT count(*) FROM coarse").fetchone() == (6,)
+    ((vectors,),) = db.execute(
+        "SELECT (SELECT count(*) FROM coarse) + (SELECT count(*) FROM coarse_packed)"
+    ).fetchall()
+    assert vectors == 6
     totals = db.execute("SELECT thread, documents, length FROM total WHERE thread > 0 ORDER BY 1").fetchall()
     assert totals == [(1, 5, 7), (2, 1, 1)]
     with store.begin(ANA) as tx:
         tx.index.drop(OBSERVATIONS, [*refs, 99, ref_of(2, 0)])
-    for table in ("document", "posting_block", "coarse"):
+    for table in ("document", "posting_block", "coarse", "coarse_packed"):
         assert db.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
     assert db.execute("SELECT sum(documents), sum(length) FROM total").fetchone() == (0, 0)

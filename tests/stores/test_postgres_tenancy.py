@@ -13,9 +13,9 @@ from typing import Any
 import psycopg
 import pytest
 from builders.dumping import dumped
-from stores.builders import NOW, posting
+from stores.builders import NOW, posting, random_vectors
 from stores.postgres_server import THROW_AWAY, Databases, connect
-from stores.verbs import READS, WRITES, aggregates, everything, furnish
+from stores.verbs import EMBEDDER, READS, WRITES, aggregates, everything, furnish
 
 from episodic_agent.errors import EpisodicError, StoreError
 from episodic_agent.protocols import OBSERVATIONS, ref_of
@@ -38,6 +38,8 @@ def furnished(postgres: Databases) -> Iterator[str]:
             furnish(opened, scope, secret)
             with opened.begin(scope) as tx:  # what was there is packed
                 tx.index.put_postings(OBSERVATIONS, [posting(ref_of(1, 3), f"{secret} later")])
+                rows = random_vectors(sum(map(ord, secret)), 1)
+                tx.index.put_vectors(OBSERVATIONS, EMBEDDER, [ref_of(1, 3)], rows)
     yield name
     postgres.drop(name)
 

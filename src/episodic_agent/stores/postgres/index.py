@@ -17,9 +17,12 @@ from episodic_agent.stores.postgres.server.session import PostgresSession
 from episodic_agent.stores.postgres.vectors import Vectors, delete
 from episodic_agent.stores.postgres.words.postings import PostgresWords
 
+_OF_KIND: Final = (
+    "space = %s AND owner = %s AND embedder = ANY(%s::smallint[]) AND kind = %s AND ref BETWEEN %s AND %s"
+)
 _INDEXED: Final = (
-    "SELECT array_send(array_agg(ref)) FROM coarse WHERE space = %s AND owner = %s"
-    " AND embedder = ANY(%s::smallint[]) AND kind = %s AND ref BETWEEN %s AND %s"
+    f"SELECT array_send(array_agg(ref)) FROM (SELECT ref FROM coarse WHERE {_OF_KIND}"
+    f" UNION ALL SELECT ref FROM coarse_packed WHERE {_OF_KIND}) AS r"
 )
 
 
@@ -147,7 +150,7 @@ class PostgresIndex(PostgresConditions, PostgresMarks):
         if not len(documents):
             return []
         bindings = (*self._session.keys, own, kind, int(documents[0]), int(documents[-1]))
-        ((sent,),) = self._session.rows(_INDEXED, bindings)
+        ((sent,),) = self._session.rows(_INDEXED, (*bindings, *bindings))
         missing: list[int] = np.setdiff1d(documents, numbers(sent))[:limit].tolist()
         return missing
 

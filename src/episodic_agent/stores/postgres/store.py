@@ -46,6 +46,7 @@ from episodic_agent.stores.postgres.server.session import (
 from episodic_agent.stores.postgres.server.text import read_columns, to_stored
 from episodic_agent.stores.postgres.threads import PostgresThreads
 from episodic_agent.stores.postgres.usage import usage_of_space
+from episodic_agent.stores.postgres.vectors import pack_vectors
 from episodic_agent.stores.postgres.visibility import PostgresUpkeep
 from episodic_agent.stores.postgres.words.segments import Segments
 from episodic_agent.stores.tables.keys import KeyTable, Run
@@ -63,9 +64,10 @@ class PostgresTransaction(ScopeTransaction):
         """Return the names of the embedders whose vectors the scope holds, in order."""
         sql = (
             "SELECT DISTINCT e.name FROM embedder e WHERE EXISTS (SELECT 1 FROM coarse v WHERE v.space = %s"
-            " AND v.owner = %s AND v.embedder = e.number) ORDER BY e.name"
+            " AND v.owner = %s AND v.embedder = e.number) OR EXISTS (SELECT 1 FROM coarse_packed v"
+            " WHERE v.space = %s AND v.owner = %s AND v.embedder = e.number) ORDER BY e.name"
         )
-        return [name for (name,) in self._session.rows(sql, tuple(self._session.keys))]
+        return [name for (name,) in self._session.rows(sql, (*self._session.keys, *self._session.keys))]
 
     @cached_property
     def threads(self) -> Threads:
@@ -130,10 +132,11 @@ class PostgresStore:
             self._pack(scope, kind)
 
     def _pack(self, scope: Scope, kind: str) -> None:
-        """Pack words that wait. What is in the way now is not when the next document comes."""
+        """Pack words and vectors that wait. What is in the way now is not when the next document comes."""
         with suppress(EpisodicError), self._connections.writing(*keys_of(scope)) as db:
             session = PostgresSession(db, scope, write=True, fresh=self._connections.options.fresh)
-            Segments(session, kind).pack()
+            if Segments(session, kind).pack():
+                pack_vectors(session, kind)
 
     @cached_property
     def keys(self) -> Keys:

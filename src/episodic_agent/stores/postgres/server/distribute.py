@@ -37,6 +37,7 @@ DISTRIBUTED: Final = (
     "total",
     "posting_block",
     "coarse",
+    "coarse_packed",
     "usage",
     "work",
     "skill",

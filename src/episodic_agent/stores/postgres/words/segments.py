@@ -137,13 +137,13 @@ class Segments:
 
     # --- packing ----------------------------------------------------------------------------------------
 
-    def pack(self) -> None:
-        """Pack the documents that are in no segment, where they are enough; merge segments of a size."""
+    def pack(self) -> bool:
+        """Pack the documents that are in no segment, where they are enough; tell whether they were."""
         self._session.execute("SET LOCAL lock_timeout = '50ms'")
         self._hold()
         numbered, waiting = self.numbered()
         if waiting < self._session.fresh:
-            return
+            return False
         last = max(numbered, default=0)
         rows = sorted(self._session.rows(_TAKE, self._mine))
         for start in range(0, len(rows), _PACKED):
@@ -158,6 +158,7 @@ class Segments:
                 numbered[last] = self._merge(alike, last)
                 for number in alike:
                     del numbered[number]
+        return True
 
     def _merge(self, numbers: Sequence[int], into: int) -> Integers:
         bodies: dict[int, dict[int, bytes]] = {number: {} for number in numbers}
