@@ -130,8 +130,8 @@ def scatter(db: psycopg.Connection[Any], copies: int) -> None:
             together = 256 if table == "coarse_packed" else 1
             db.execute(
                 f"INSERT INTO {table} SELECT {columns}"
-                f" FROM (SELECT *, row_number() OVER (ORDER BY ctid) AS place FROM first_{table}) f, whose w"
-                f" ORDER BY f.place / {together}, w.key, f.place"
+                f" FROM (SELECT *, row_number() OVER (ORDER BY ctid) AS nth FROM first_{table}) f, whose w"
+                f" ORDER BY f.nth / {together}, w.key, f.nth"
             )
             db.execute(f"DROP TABLE first_{table}")
     db.execute("DROP TABLE whose")

@@ -2,8 +2,8 @@
 
 They are unit vectors as halfvec, 2 bytes a number: in `coarse` those that came last, in `coarse_packed` all
 others, a scope's side by side, so that a scan reads few pages. The server compares them with a query in half
-precision, and takes them for as long as a unit; what it proposes is scored here, with the query as it is. By how
-much the two can differ has a bound, so the answer is provably that of all rows.
+precision, and takes them for as long as a unit; what it proposes is scored here, with the query as it is. By
+how much the two can differ has a bound, so the answer is provably that of all rows.
 """
 
 from collections.abc import Sequence
