@@ -31,6 +31,7 @@ from episodic_agent.stores.scoring import best_of_each, products, unit
 _SPARE: Final = 32
 _FEW: Final = 400  # documents whose rows are all read rather than searched
 _BATCH: Final = 4096  # rows read at once
+_TOGETHER: Final = 64  # rows that lie side by side as they come
 _WIDEST_SEARCH: Final = 1000  # what hnsw.ef_search may be at most
 
 _KEYS: Final = "space = %s AND owner = %s AND embedder = %s AND kind = %s"
@@ -38,15 +39,16 @@ _FRESH: Final = f"SELECT ref, chunk, v FROM coarse WHERE {_KEYS}"
 _PACKED: Final = f"SELECT ref, chunk, v FROM coarse_packed WHERE {_KEYS}"
 _ROWS: Final = f"({_FRESH} UNION ALL {_PACKED}) AS r"
 _WRITE: Final = (
-    "INSERT INTO coarse (space, owner, embedder, kind, ref, chunk, v)"
+    "INSERT INTO {} (space, owner, embedder, kind, ref, chunk, v)"
     ' SELECT s.space, s.owner, %s::smallint, %s::"char", g.*'
-    f" FROM {OWN_ROW}, unnest(%s::bigint[], %s::smallint[], %s::halfvec[]) AS g ON CONFLICT DO NOTHING"
+    f" FROM {OWN_ROW},"
+    " unnest(%s::bigint[], %s::smallint[], %s::halfvec[]) AS g ON CONFLICT DO NOTHING"
 )
 _TAKE: Final = (
     "DELETE FROM coarse WHERE space = %s AND owner = %s AND kind = %s"
     " RETURNING embedder, ref, chunk, halfvec_send(v)"
 )
-_PACK: Final = _WRITE.replace("INTO coarse", "INTO coarse_packed").replace(" ON CONFLICT DO NOTHING", "")
+_PACK: Final = _WRITE.format("coarse_packed").removesuffix(" ON CONFLICT DO NOTHING")
 # Plain rows: one field of a megabyte, put together on the server, took twice as long to arrive.
 _READ: Final = f"SELECT ref, chunk, halfvec_send(v) FROM {_ROWS}"
 _THESE: Final = " WHERE ref = ANY(%s::bigint[])"
@@ -251,13 +253,16 @@ class Vectors:
     def put(self, refs: Integers, rows: Vector) -> None:
         """Write rows [n, d]; a ref may come several times (chunks), and is replaced as a whole."""
         session = self._session
+        own, other = ("coarse_packed", "coarse") if len(refs) >= _TOGETHER else ("coarse", "coarse_packed")
+        write = _WRITE.format(own)
         halves = half_vectors(in_halves(rows), _half_type(session))
         bindings = (*self._keys[2:], *self._keys[:2], integers(refs), integers(_chunks(refs)), halves)
-        if session.insert(_WRITE, bindings, len(refs)) < len(refs):
+        written = session.insert(write, bindings, len(refs))
+        _delete(other, session, self._keys[3], np.unique(refs), [self._keys[2]])
+        if written < len(refs):
             # Some were there: every ref has a chunk 0, so none goes unnoticed.
-            _delete("coarse", session, self._keys[3], np.unique(refs), [self._keys[2]])
-            session.insert(_WRITE, bindings, len(refs))
-        _delete("coarse_packed", session, self._keys[3], np.unique(refs), [self._keys[2]])
+            _delete(own, session, self._keys[3], np.unique(refs), [self._keys[2]])
+            session.insert(write, bindings, len(refs))
         reach("mid-vectors")
 
 
