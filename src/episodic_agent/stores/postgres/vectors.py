@@ -279,10 +279,12 @@ def pack_vectors(session: PostgresSession, kind: str) -> None:
         taken.setdefault(number, []).append((ref, chunk, sent))
     for number, rows in taken.items():
         rows.sort()
-        refs, chunks = np.array([row[:2] for row in rows], dtype=np.int64).T
-        halves = half_vectors(halves_sent([row[2] for row in rows]), _half_type(session))
-        columns = integers(refs), integers(chunks.astype(np.int16)), halves
-        session.insert(_PACK, (number, kind, *session.keys, *columns), len(rows))
+        for start in range(0, len(rows), _BATCH):
+            batch = rows[start : start + _BATCH]
+            refs, chunks = np.array([row[:2] for row in batch], dtype=np.int64).T
+            halves = half_vectors(halves_sent([row[2] for row in batch]), _half_type(session))
+            columns = integers(refs), integers(chunks.astype(np.int16)), halves
+            session.insert(_PACK, (number, kind, *session.keys, *columns), len(batch))
 
 
 def _delete(
