@@ -173,7 +173,7 @@ class PostgresWords:
                 bodies.setdefault(number, {})[bucket] = body
         if len(fresh) >= 2 * self._session.fresh:
             self._session.crowded.add(self._kind)
-        held = _Fresh(fresh)
+        held = _Fresh(fresh, np.array([*numbers.values()], dtype=np.int64))
         packed = [_Packed(segment) for segment in bodies.values() if REFERENCES in segment]
         for term, number in numbers.items():
             there = [held.find(number)]
@@ -276,19 +276,24 @@ class _Packed:
 
 
 class _Fresh:
-    """The documents that are in no segment."""
+    """Those documents in no segment that hold a term asked for."""
 
-    def __init__(self, rows: Sequence[tuple[int, int, bytes, bytes]]) -> None:
+    def __init__(self, rows: Sequence[tuple[int, int, bytes, bytes]], asked: Integers) -> None:
         sizes = [len(terms) // 8 for _, _, terms, _ in rows]
         self._refs = np.array([ref for ref, _, _, _ in rows], dtype=np.int64)
         self._lengths = np.array([length for _, length, _, _ in rows], dtype=np.int32)
-        self._terms = np.frombuffer(b"".join([terms for _, _, terms, _ in rows]), dtype="<i8")
+        terms = np.frombuffer(b"".join([terms for _, _, terms, _ in rows]), dtype="<i8")
         counts = b"".join([wide_counts(row[3], size) for row, size in zip(rows, sizes, strict=True)])
-        self._counts = np.frombuffer(counts, dtype="<u2")
-        self._places = np.repeat(np.arange(len(rows)), sizes)
+        # All terms at once: one comparison for each took as long as the rest of the reading.
+        known = np.sort(asked)
+        hits = np.flatnonzero(known[np.searchsorted(known, terms).clip(max=len(known) - 1)] == terms)
+        hits = hits[np.argsort(terms[hits], kind="stable")]
+        self._terms = terms[hits]
+        self._counts = np.frombuffer(counts, dtype="<u2")[hits].astype(np.int32)
+        self._places = np.repeat(np.arange(len(rows)), sizes)[hits]
 
     def find(self, term: int) -> _Held:
         """Return the postings of a term."""
-        here = np.flatnonzero(self._terms == term)
+        here = slice(self._terms.searchsorted(term), self._terms.searchsorted(term, side="right"))
         places = self._places[here]
-        return _Held(self._refs[places], self._lengths[places], self._counts[here].astype(np.int32))
+        return _Held(self._refs[places], self._lengths[places], self._counts[here])
