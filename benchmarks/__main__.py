@@ -62,7 +62,7 @@ GROUPS = {
     "forgetting": ("forgetting", "strength_speed"),
     "tuning": ("tuning",),
     "llm": ("llm_band", "overhead"),
-    "postgres": ("service", "postgres_recall", "parity", "kills"),
+    "postgres": ("service", "postgres_recall", "postgres_space", "parity", "kills"),
     "http": ("http",),
 }
 NAMES = tuple(name for names in GROUPS.values() for name in names)
@@ -108,6 +108,7 @@ MEASURED: Mapping[str, Callable[[argparse.Namespace, Embedder], Iterable[tuple[s
     "embedders": lambda options, _: embedders.measure(options.data, quick=options.quick),
     "service": lambda options, _: service.measure(quick=options.quick),
     "postgres_recall": lambda options, _: postgres_recall.measure(options.data, quick=options.quick),
+    "postgres_space": lambda options, _: postgres_recall.space(options.data, quick=options.quick),
     "parity": lambda options, embedder: parity.measure(
         options.data, Remembering(embedder), quick=options.quick
     ),

@@ -259,14 +259,14 @@ def _layouts(results: Path) -> str:
 
 def _space(results: Path) -> str:
     """Show which tables and indexes the bytes of an observation lie in, the layouts side by side."""
-    rows = {key: row["bytes_per_observation_packed"] for key, row in read(results, "postgres_recall").items()}
+    rows = {key: row["bytes_per_observation"] for key, row in read(results, "postgres_space").items()}
     names = {name: max(r.get(name, 0) for r in rows.values()) for row in rows.values() for name in row}
     lines = [
         [name, *(number(row.get(name, 0)) for row in rows.values())]
         for name, most in sorted(names.items(), key=lambda item: -item[1])
         if most >= SMALL
     ]
-    return markdown(("bytes per observation, packed", *rows), lines)
+    return markdown(("bytes per observation", *rows), lines)
 
 
 def _parity(results: Path) -> str:

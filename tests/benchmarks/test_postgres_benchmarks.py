@@ -98,6 +98,7 @@ def test_recall_is_measured_in_one_scope_among_others_and_written_as_tables(tmp_
     assert row["scopes"] * row["observations_each"] == 120
     assert row["search_ms"]["median"] > 0
     assert row["bytes_per_observation"]["coarse"] >= 2 * 384
+    results.merge(tmp_path, "postgres_space", {"3 scopes of 40": {**row, "quick": False}})
     results.merge(tmp_path, "postgres_recall", {"3 scopes of 40": {**row, "quick": False}})
     made = tables.TABLES["postgres-recall"](tmp_path)
     assert "| 3 scopes of 40 | " in made

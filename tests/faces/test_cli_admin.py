@@ -54,7 +54,7 @@ def test_users_with_many_documents_are_given_an_index_of_their_own(run: Run, pos
     made = run("admin", "index", "--above", 50, "--pack", db=postgres_url).out
     name = index_name(key_of("default"), key_of("maya"), 1, "o")
     assert f"maya in default: {name} over" in made
-    assert "posting_pkey" in made
+    assert "posting_block_pkey" in made
     with psycopg.connect(postgres_url) as db:
         query = "SELECT indisvalid FROM pg_index WHERE indexrelid = %s::regclass"
         assert db.execute(query, (f"episodic.{name}",)).fetchone() == (True,)

@@ -34,7 +34,8 @@ from episodic_agent.stores.postgres.server.distribute import DISTRIBUTED, REFERE
 
 # The data may be lost with the machine, the server must not be slow: what only durability would need is off.
 CARELESS = {"fsync": "off", "full_page_writes": "off", "max_connections": "200", "max_wal_size": "1GB"}
-THROW_AWAY = PostgresOptions(synchronous="off")
+# Words are packed after every few documents: what reads and changes segments is met in every test.
+THROW_AWAY = PostgresOptions(synchronous="off", fresh=4)
 _PREFIX = "episodic-pg-"
 
 

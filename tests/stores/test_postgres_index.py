@@ -1,16 +1,15 @@
 """The index of the PostgreSQL store: bit for bit SQLite's answers, exact in spite of halves, HNSW on demand."""
 
 import threading
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import psycopg
 import pytest
-from stores.builders import ANA, BO, posting, random_vectors
+from stores.builders import ANA, BO, begin_thread, identity, posting, random_vectors
 from stores.postgres_server import connect, open_postgres
 from stores.test_sqlite import open_sqlite
 
@@ -18,7 +17,9 @@ from episodic_agent.errors import EpisodicError, InvalidInput
 from episodic_agent.protocols import EPISODES, OBSERVATIONS, Posting, Store, Transaction, ref_of
 from episodic_agent.schemas import Scope, Vector
 from episodic_agent.stores import faults
+from episodic_agent.stores.postgres import PostgresStore
 from episodic_agent.stores.postgres.index import PostgresIndex
+from episodic_agent.stores.postgres.server.connection import PostgresOptions
 from episodic_agent.stores.postgres.server.large import index_large_scopes, index_name, pack_indexes
 from episodic_agent.stores.postgres.server.packing import half_vector, halves_sent
 from episodic_agent.stores.postgres.server.session import PostgresSession, keys_of
@@ -112,6 +113,72 @@ def test_words_score_as_in_sqlite_to_the_last_bit(both: Sequence[Store]) -> None
     assert answers[0] == answers[1]
 
 
+def answers_of(store: Store, terms: Sequence[str]) -> list[object]:
+    with store.begin(ANA, write=False) as tx:
+        statistics = tx.index.statistics(OBSERVATIONS, terms)
+        options = {**BM25, "average_length": statistics.average_length}
+        refs, scores = tx.index.text_scores(OBSERVATIONS, dict.fromkeys(terms, 1.5), **options, limit=60)
+        unindexed = tx.index.unindexed(OBSERVATIONS, "small", limit=9, first_ref=ref_of(1, 40))
+        return [statistics, refs.tolist(), scores.tolist(), unindexed]
+
+
+def segments(db: psycopg.Connection[Any]) -> int:
+    ((count,),) = db.execute("SELECT count(*) FROM posting_block WHERE bucket = 0").fetchall()
+    return int(count)
+
+
+def test_words_that_were_packed_and_merged_are_changed_and_taken_out_as_others_are(
+    both: Sequence[Store], db: psycopg.Connection[Any]
+) -> None:
+    documents, random = zipf_documents(5, 400), np.random.default_rng(6)
+    documents[7] = posting(documents[7].ref, " ".join(["word1"] * 300))
+    for store in both:
+        for start in range(0, 400, 10):
+            with store.begin(ANA) as tx:
+                tx.index.put_postings(OBSERVATIONS, documents[start : start + 10])
+    assert segments(db) < 10
+    for number in range(6):
+        chosen = random.choice(400, 12, replace=False)
+        gone = [documents[n].ref for n in chosen[:6]]
+        changed = [posting(documents[n].ref, f"word{n} word1 word1") for n in chosen[6:]]
+        for store in both:
+            with store.begin(ANA) as tx:
+                tx.index.drop(OBSERVATIONS, gone)
+                tx.index.put_postings(OBSERVATIONS, changed)
+        terms = [f"word{n}" for n in (1, 2, number, *chosen[6:])]
+        assert answers_of(both[0], terms) == answers_of(both[1], terms)
+    with both[0].begin(ANA) as tx:
+        tx.index.drop(OBSERVATIONS, [document.ref for document in documents])
+    assert db.execute("SELECT count(*) FROM posting_block").fetchone() == (0,)
+
+
+def test_words_of_a_thread_that_is_deleted_are_gone_from_the_blocks(
+    store: Store, db: psycopg.Connection[Any]
+) -> None:
+    with store.begin(ANA) as tx:
+        numbers = [begin_thread(tx, origin) for origin in ("kitchen", "porch")]
+        for kind in (OBSERVATIONS, EPISODES):
+            refs = [ref_of(number, seq) for number in numbers for seq in range(4)]
+            tx.index.put_postings(kind, [posting(ref, "tea rain") for ref in refs])
+    assert segments(db) == 2
+    with store.begin(ANA) as tx:
+        tx.threads.drop(identity("kitchen"))
+    with store.begin(ANA, write=False) as tx:
+        for kind in (OBSERVATIONS, EPISODES):
+            statistics = tx.index.statistics(kind, ["tea"])
+            assert (statistics.documents, statistics.frequencies) == (4, {"tea": 4})
+
+
+def test_a_reader_packs_what_an_upgrade_left_unpacked(postgres_url: str, db: psycopg.Connection[Any]) -> None:
+    with closing(PostgresStore(postgres_url, PostgresOptions(fresh=99))) as unpacking:
+        with unpacking.begin(ANA) as tx:
+            tx.index.put_postings(OBSERVATIONS, zipf_documents(1, 60))
+        assert segments(db) == 0
+    with closing(open_postgres(postgres_url)) as packing:
+        assert answers_of(packing, ["word1"]) == answers_of(packing, ["word1"])
+    assert segments(db) == 1
+
+
 def families(seed: int, count: int, width: int) -> Vector:
     """Rows in families so close that halves hardly tell their members apart; some zero, some long."""
     random = np.random.default_rng(seed)
@@ -186,7 +253,7 @@ def test_no_half_precision_score_misses_by_more_than_the_bound(
         targets = unit(query)
         rounded = targets.astype(np.float16)
         results = db.execute(
-            "SELECT v <#> %s::halfvec, halfvec_send(v) FROM coarse", (half_vector(rounded),)
+            "SELECT v <#> %s::halfvec, halfvec_send(v) FROM coarse_packed", (half_vector(rounded),)
         ).fetchall()
         held = halves_sent([v for _, v in results]).astype(np.float64)
         true = held @ targets.astype(np.float64) / np.linalg.norm(held, axis=1)
@@ -196,38 +263,22 @@ def test_no_half_precision_score_misses_by_more_than_the_bound(
         assert rounding_bound(targets, rounded) < 2e-3
 
 
-def make_visible(db: psycopg.Connection[Any], table: str) -> None:
-    """Vacuum until all pages are known to be visible to everybody: an automatic ANALYZE may be in the way."""
-    query = "SELECT relallvisible = relpages FROM pg_class WHERE oid = %s::regclass"
-    for _ in range(100):
-        db.execute(f"VACUUM ANALYZE {table}".encode())
-        if db.execute(query, (table,)).fetchone() == (True,):
-            return
-        time.sleep(0.05)
-    raise TimeoutError(f"{table} stays in use")
-
-
-@pytest.mark.slow
-def test_a_scan_reads_the_index_that_carries_the_halves_alone(
+def test_the_rows_of_a_scope_lie_side_by_side_whoever_writes_between(
     store: Store, db: psycopg.Connection[Any]
 ) -> None:
-    for user in range(12):
-        put(store, Scope(f"user{user}"), random_vectors(user, 600, 64))
-    make_visible(db, "coarse")
-    plans: list[str] = []
-
-    class Explaining(PostgresSession):
-        def rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-            if "<#>" in sql:
-                plans.append("\n".join(line for (line,) in super().rows(f"EXPLAIN {sql}", bindings)))
-            return super().rows(sql, bindings)
-
-    scope = Scope("user3")
-    with index_of(db, scope):
-        index = PostgresIndex(Explaining(db, scope, write=False))
-        assert len(index.vector_scores(OBSERVATIONS, "small", random_vectors(1, 1, 64)[0], limit=50)[0]) == 50
-    assert plans
-    assert all("Index Only Scan using coarse_scan on coarse" in plan for plan in plans)
+    users = [Scope(f"user{n}") for n in range(6)]
+    for seq in range(40):
+        for n, user in enumerate(users):
+            with store.begin(user) as tx:
+                tx.index.put_postings(OBSERVATIONS, [posting(ref_of(1, seq), "tea")])
+                tx.index.put_vectors(OBSERVATIONS, "small", [ref_of(1, seq)], random_vectors(n, 1, 900))
+    results = db.execute(
+        "SELECT count(*), count(DISTINCT (ctid::text::point)[0]) FROM coarse_packed"
+        " WHERE space = %s AND owner = %s",
+        keys_of(users[3]),
+    ).fetchall()
+    assert results == [(40, 10)]  # packed by four, and a page holds four
+    assert db.execute("SELECT count(*) FROM coarse").fetchone() == (0,)
 
 
 # --- large scopes ---------------------------------------------------------------------------------------
@@ -285,7 +336,7 @@ def test_packing_leaves_the_answers_as_they_are(store: Store, db: psycopg.Connec
     query = random_vectors(2, 1)[0]
     with store.begin(ANA, write=False) as tx:
         before = best(tx, query, 20)
-    assert len(list(pack_indexes(db))) == 4
+    assert len(list(pack_indexes(db))) == 3
     with store.begin(ANA, write=False) as tx:
         assert best(tx, query, 20) == before
 
@@ -368,7 +419,7 @@ def test_what_stops_half_way_leaves_nothing(store: Store, db: psycopg.Connection
             put(store, ANA, random_vectors(1, 10))
     finally:
         faults.disarm()
-    for table in ("document", "posting", "total", "coarse"):
+    for table in ("document", "posting_block", "total", "coarse", "coarse_packed"):
         assert db.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
     put(store, ANA, random_vectors(1, 10))
 
@@ -382,12 +433,14 @@ def test_replacing_and_dropping_leave_no_row_behind(store: Store, db: psycopg.Co
         )
         tx.index.put_vectors(OBSERVATIONS, "small", [refs[0], refs[0], 99], random_vectors(2, 3))
         tx.index.put_vectors(OBSERVATIONS, "small", [refs[0]], random_vectors(3, 1))
-    assert db.execute("SELECT count(*) FROM posting").fetchone() == (4 + 2 + 1,)
-    assert db.execute("SELECT count(*) FROM coarse").fetchone() == (6,)
-    totals = db.execute("SELECT thread, documents, length FROM total ORDER BY 1").fetchall()
+    ((vectors,),) = db.execute(
+        "SELECT (SELECT count(*) FROM coarse) + (SELECT count(*) FROM coarse_packed)"
+    ).fetchall()
+    assert vectors == 6
+    totals = db.execute("SELECT thread, documents, length FROM total WHERE thread > 0 ORDER BY 1").fetchall()
     assert totals == [(1, 5, 7), (2, 1, 1)]
     with store.begin(ANA) as tx:
         tx.index.drop(OBSERVATIONS, [*refs, 99, ref_of(2, 0)])
-    for table in ("document", "posting", "coarse"):
+    for table in ("document", "posting_block", "coarse", "coarse_packed"):
         assert db.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
     assert db.execute("SELECT sum(documents), sum(length) FROM total").fetchone() == (0, 0)

@@ -15,6 +15,7 @@ import pytest
 from builders.chats import Clock, mine
 from builders.erasing import live
 from stores.builders import NOW
+from stores.postgres_server import THROW_AWAY
 from stores.routing import faults
 from stores.verbs import READS, WRITES, furnish
 
@@ -69,7 +70,7 @@ def wrong(messages: Iterable[str]) -> dict[str, list[str]]:
 
 @pytest.fixture
 def store(postgres_url: str, said: dict[str, None]) -> Iterator[PostgresStore]:
-    with closing(PostgresStore(postgres_url)) as opened:
+    with closing(PostgresStore(postgres_url, THROW_AWAY)) as opened:
         yield opened
 
 
@@ -139,15 +140,15 @@ def test_who_writes_to_a_scope_that_was_erased_meanwhile_hears_of_it(postgres_ur
     ("sql", "fault"),
     [
         (
-            "INSERT INTO posting (space, owner, term) SELECT %s, %s, g.* FROM unnest(%s::bigint[]) AS g",
+            "INSERT INTO posting_block (space, owner, bucket) SELECT %s, %s, g.* FROM unnest(%s::bigint[]) AS g",
             "own row",
         ),
         (
-            "INSERT INTO posting (space, owner, term) SELECT s.space, s.owner, %s FROM (SELECT space, owner"
+            "INSERT INTO posting_block (space, owner, bucket) SELECT s.space, s.owner, %s FROM (SELECT space, owner"
             " FROM scope WHERE space = %s AND owner = %s) AS s",
             "without a type",
         ),
-        ("COPY posting (space, owner, term) FROM STDIN", "COPY"),
+        ("COPY posting_block (space, owner, bucket) FROM STDIN", "COPY"),
         ("SELECT id FROM episode WHERE space = %s AND owner = %s FOR UPDATE SKIP LOCKED", "SKIP LOCKED"),
         ("SELECT id FROM episode WHERE id = %s", "keys"),
         ("SELECT id FROM erasure WHERE space = %s AND owner = coalesce(%s, owner)", "keys"),

@@ -11,19 +11,21 @@ import numpy as np
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
-from stores.builders import ANA, fill, identity, make_fact
+from stores.builders import ANA, BO, fill, identity, make_fact, posting
 from stores.postgres_server import Databases, Server, connect, free_port, own_server, programs
 from stores.postgres_trouble import QUICK, SECRET, complaint, needs_own_server, texts_of
 
 from episodic_agent.core.vectors import rounded, scales
 from episodic_agent.errors import StoreError
-from episodic_agent.protocols import EPISODES, OBSERVATIONS
+from episodic_agent.protocols import EPISODES, OBSERVATIONS, ref_of
+from episodic_agent.schemas import Scope
 from episodic_agent.stores.migrations import Migration
 from episodic_agent.stores.postgres import PostgresStore
 from episodic_agent.stores.postgres.server.admin import init_db
 from episodic_agent.stores.postgres.server.connection import PostgresConnections, PostgresOptions
 from episodic_agent.stores.postgres.server.migrate import problems, refuse_old, shipped_migrations
 from episodic_agent.stores.postgres.server.session import keys_of
+from episodic_agent.stores.postgres.words.postings import term_number
 
 # --- a server that is not as it should be ---------------------------------------------------------------
 
@@ -204,6 +206,47 @@ def test_vectors_from_before_they_were_kept_once_are_what_they_would_be_now(bare
     with connect(bare_url) as db:
         assert problems(db) == []
         assert db.execute("SELECT to_regclass('episodic.embedding')").fetchone() == (None,)
+
+
+@pytest.mark.slow
+def test_words_from_before_they_were_packed_are_found_as_those_put_now(bare_url: str) -> None:
+    open_with(bare_url, shipped_migrations()[:22])
+    whose, texts = keys_of(ANA), [f"tea word{n % 7} {'rain ' * (n % 5)}" for n in range(40)]
+    texts[3] = "rain " * 300
+    documents = {kind: [posting(ref_of(1, n), text) for n, text in enumerate(texts)] for kind in "oe"}
+    with connect(bare_url) as db:
+        db.execute("INSERT INTO episodic.scope VALUES (%s, %s, 'home', 'ana', 1)", whose)
+        for kind, kept in documents.items():
+            for one in kept:  # as the version before it wrote them
+                terms = [term_number(kind, term) for term in one.terms]
+                packed = b"".join(term.to_bytes(8, "little", signed=True) for term in terms)
+                row = (*whose, kind, one.ref, one.length, packed)
+                db.execute("INSERT INTO episodic.document VALUES (%s, %s, %s, %s, %s, %s)", row)
+                for term, count in zip(terms, one.terms.values(), strict=True):
+                    row = (*whose, term, one.ref, one.length, count)
+                    db.execute("INSERT INTO episodic.posting VALUES (%s, %s, %s, %s, %s, %s)", row)
+            total = (*whose, kind, 1, 40, sum(one.length for one in kept))
+            db.execute("INSERT INTO episodic.total VALUES (%s, %s, %s, %s, %s, %s)", total)
+
+    def answers(store: PostgresStore, scope: Scope, kind: str) -> list[object]:
+        with store.begin(scope, write=False) as tx:
+            statistics = tx.index.statistics(kind, ["tea", "rain", "word3"])
+            weights = {"tea": 0.5, "rain": 2.0, "word3": 1.0}
+            asked = {"k1": 1.2, "b": 0.75, "average_length": statistics.average_length, "limit": 50}
+            refs, scores = tx.index.text_scores(kind, weights, **asked)
+            return [statistics, refs.tolist(), scores.tolist()]
+
+    with closing(PostgresStore(bare_url, QUICK)) as store:
+        with store.begin(BO) as tx:
+            for kind, kept in documents.items():
+                tx.index.put_postings(kind, kept)
+        for kind in documents:
+            assert answers(store, ANA, kind) == answers(store, BO, kind)
+        with store.begin(ANA) as tx:
+            tx.index.drop("o", [one.ref for one in documents["o"]])
+            assert tx.index.statistics("o", ["tea"]).frequencies == {"tea": 0}
+    with connect(bare_url) as db:
+        assert problems(db) == []
 
 
 def test_a_schema_of_a_newer_version_is_refused(postgres_url: str) -> None:

@@ -13,11 +13,12 @@ from typing import Any
 import psycopg
 import pytest
 from builders.dumping import dumped
-from stores.builders import NOW
-from stores.postgres_server import Databases, connect
-from stores.verbs import READS, WRITES, aggregates, everything, furnish
+from stores.builders import NOW, posting, random_vectors
+from stores.postgres_server import THROW_AWAY, Databases, connect
+from stores.verbs import EMBEDDER, READS, WRITES, aggregates, everything, furnish
 
 from episodic_agent.errors import EpisodicError, StoreError
+from episodic_agent.protocols import OBSERVATIONS, ref_of
 from episodic_agent.schemas import Scope
 from episodic_agent.stores.postgres import PostgresStore
 from episodic_agent.stores.postgres.server.session import PostgresSession, key_of
@@ -32,9 +33,13 @@ SHARED = ("embedder", "migration", "api_key")  # keys are of a space, and no sco
 def furnished(postgres: Databases) -> Iterator[str]:
     """Furnish all scopes of one database, of which every test gets a copy; yield its name."""
     name = postgres.ready()
-    with closing(PostgresStore(postgres.url(name))) as opened:
+    with closing(PostgresStore(postgres.url(name), THROW_AWAY)) as opened:
         for scope, secret in ALL.items():
             furnish(opened, scope, secret)
+            with opened.begin(scope) as tx:  # what was there is packed
+                tx.index.put_postings(OBSERVATIONS, [posting(ref_of(1, 3), f"{secret} later")])
+                rows = random_vectors(sum(map(ord, secret)), 1)
+                tx.index.put_vectors(OBSERVATIONS, EMBEDDER, [ref_of(1, 3)], rows)
     yield name
     postgres.drop(name)
 
@@ -194,7 +199,7 @@ def test_no_scope_reads_the_keys_of_the_service(by_hand: psycopg.Connection[Any]
 def test_rows_of_others_can_be_neither_changed_nor_made(by_hand: psycopg.Connection[Any]) -> None:
     foreign = f"space = {key_of('work')}"
     assert by_hand.execute(f"UPDATE thread SET title = 'mine' WHERE {foreign}").rowcount == 0
-    assert by_hand.execute(f"DELETE FROM posting WHERE {foreign}").rowcount == 0
+    assert by_hand.execute(f"DELETE FROM posting_block WHERE {foreign}").rowcount == 0
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         by_hand.execute(f"UPDATE thread SET space = {key_of('work')}")
     with pytest.raises(psycopg.errors.InsufficientPrivilege):

@@ -76,7 +76,8 @@ SQLITE: Final = (
 POSTGRES: Final = (
     *_SHARED,
     StoredTable("coarse", _HERE, "vectors"),
-    StoredTable("posting", _HERE),
+    StoredTable("coarse_packed", _HERE, "vectors"),
+    StoredTable("posting_block"),  # a thread's words are taken out of it before
     StoredTable("document", _HERE),
     StoredTable("total", "thread = :thread AND kind NOT IN ('k', 'f')"),
     StoredTable("verdict", _HERE),

@@ -11,17 +11,18 @@ from episodic_agent.schemas import Vector
 from episodic_agent.stores.postgres.embedders import Embedders
 from episodic_agent.stores.postgres.marks import PostgresMarks
 from episodic_agent.stores.postgres.metadata import PostgresConditions
-from episodic_agent.stores.postgres.postings import PostgresWords
 from episodic_agent.stores.postgres.server.large import EFFORT, LARGE, has_index
-from episodic_agent.stores.postgres.server.packing import integers
+from episodic_agent.stores.postgres.server.packing import integers, numbers
 from episodic_agent.stores.postgres.server.session import PostgresSession
 from episodic_agent.stores.postgres.vectors import Vectors, delete
+from episodic_agent.stores.postgres.words.postings import PostgresWords
 
-_UNINDEXED: Final = (
-    "SELECT d.ref FROM document d WHERE d.space = %s AND d.owner = %s AND d.kind = %s"
-    " AND d.ref BETWEEN %s AND %s AND d.length > 0"
-    " AND NOT EXISTS (SELECT 1 FROM coarse c WHERE c.space = %s AND c.owner = %s"
-    " AND c.embedder = ANY(%s::smallint[]) AND c.kind = %s AND c.ref = d.ref) ORDER BY d.ref LIMIT %s"
+_OF_KIND: Final = (
+    "space = %s AND owner = %s AND embedder = ANY(%s::smallint[]) AND kind = %s AND ref BETWEEN %s AND %s"
+)
+_INDEXED: Final = (
+    f"SELECT array_send(array_agg(ref)) FROM (SELECT ref FROM coarse WHERE {_OF_KIND}"
+    f" UNION ALL SELECT ref FROM coarse_packed WHERE {_OF_KIND}) AS r"
 )
 
 
@@ -144,10 +145,14 @@ class PostgresIndex(PostgresConditions, PostgresMarks):
         self, kind: str, embedder: str, *, limit: int, first_ref: int = 0, last_ref: int = LAST_REF
     ) -> Sequence[int]:
         """Return refs, rising, of documents with at least one term but no vector of this embedder."""
-        numbers = integers(np.array([*self._embedders.of(embedder).values()], dtype=np.int16))
-        keys = self._session.keys
-        rows = self._session.rows(_UNINDEXED, (*keys, kind, first_ref, last_ref, *keys, numbers, kind, limit))
-        return [ref for (ref,) in rows]
+        own = integers(np.array([*self._embedders.of(embedder).values()], dtype=np.int16))
+        documents = self._words_of(kind).between(first_ref, last_ref)
+        if not len(documents):
+            return []
+        bindings = (*self._session.keys, own, kind, int(documents[0]), int(documents[-1]))
+        ((sent,),) = self._session.rows(_INDEXED, (*bindings, *bindings))
+        missing: list[int] = np.setdiff1d(documents, numbers(sent))[:limit].tolist()
+        return missing
 
     def _vectors_of(self, kind: str, number: int, width: int) -> Vectors:
         if (kind, number) not in self._vectors:

@@ -1,13 +1,13 @@
 """The PostgreSQL store: borrows connections, begins transactions, hands out jobs."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import date, datetime, timedelta
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from episodic_agent.errors import InvalidInput, StoreError
+from episodic_agent.errors import EpisodicError, InvalidInput, StoreError
 from episodic_agent.protocols import (
     Episodes,
     Index,
@@ -46,7 +46,9 @@ from episodic_agent.stores.postgres.server.session import (
 from episodic_agent.stores.postgres.server.text import read_columns, to_stored
 from episodic_agent.stores.postgres.threads import PostgresThreads
 from episodic_agent.stores.postgres.usage import usage_of_space
+from episodic_agent.stores.postgres.vectors import pack_vectors
 from episodic_agent.stores.postgres.visibility import PostgresUpkeep
+from episodic_agent.stores.postgres.words.segments import Segments
 from episodic_agent.stores.tables.keys import KeyTable, Run
 from episodic_agent.stores.tables.transaction import ScopeTransaction
 
@@ -62,9 +64,10 @@ class PostgresTransaction(ScopeTransaction):
         """Return the names of the embedders whose vectors the scope holds, in order."""
         sql = (
             "SELECT DISTINCT e.name FROM embedder e WHERE EXISTS (SELECT 1 FROM coarse v WHERE v.space = %s"
-            " AND v.owner = %s AND v.embedder = e.number) ORDER BY e.name"
+            " AND v.owner = %s AND v.embedder = e.number) OR EXISTS (SELECT 1 FROM coarse_packed v"
+            " WHERE v.space = %s AND v.owner = %s AND v.embedder = e.number) ORDER BY e.name"
         )
-        return [name for (name,) in self._session.rows(sql, tuple(self._session.keys))]
+        return [name for (name,) in self._session.rows(sql, (*self._session.keys, *self._session.keys))]
 
     @cached_property
     def threads(self) -> Threads:
@@ -112,17 +115,28 @@ class PostgresStore:
     @contextmanager
     def begin(self, scope: Scope, *, write: bool = True) -> Iterator[Transaction]:
         """Open a transaction: committed when the block ends, rolled back when it raises."""
+        fresh = self._connections.options.fresh
         if write:
             with self._connections.writing(*keys_of(scope)) as db:
                 reach("after-begin")
-                session = PostgresSession(db, scope, write=True, known_scopes=self._known_scopes)
+                session = PostgresSession(db, scope, write=True, known_scopes=self._known_scopes, fresh=fresh)
                 yield PostgresTransaction(session)
                 reach("before-commit")
             session.remember_scope()
             reach("after-commit")
-            return
-        with self._connections.reading(*keys_of(scope)) as db:
-            yield PostgresTransaction(PostgresSession(db, scope, write=False))
+        else:
+            with self._connections.reading(*keys_of(scope)) as db:
+                session = PostgresSession(db, scope, write=False, fresh=fresh)
+                yield PostgresTransaction(session)
+        for kind in sorted(session.crowded):
+            self._pack(scope, kind)
+
+    def _pack(self, scope: Scope, kind: str) -> None:
+        """Pack words and vectors that wait. What is in the way now is not when the next document comes."""
+        with suppress(EpisodicError), self._connections.writing(*keys_of(scope)) as db:
+            session = PostgresSession(db, scope, write=True, fresh=self._connections.options.fresh)
+            if Segments(session, kind).pack():
+                pack_vectors(session, kind)
 
     @cached_property
     def keys(self) -> Keys:

@@ -21,6 +21,7 @@ from episodic_agent.stores.postgres.places import PostgresStays
 from episodic_agent.stores.postgres.server.batches import byteas
 from episodic_agent.stores.postgres.server.session import EACH, PostgresSession
 from episodic_agent.stores.postgres.server.text import read_columns
+from episodic_agent.stores.postgres.words.segments import take_out_thread
 from episodic_agent.stores.tables.threads import UNNAMED, ThreadTable
 
 _THREADS: Final = EACH.format(f"SELECT {THREAD} FROM thread WHERE space = %s AND owner = %s")
@@ -56,6 +57,12 @@ class PostgresThreads(PostgresActors, PostgresLinks, PostgresStays, ThreadTable)
     _session: PostgresSession
     tables = POSTGRES
     _locked = " FOR NO KEY UPDATE"
+
+    def drop(self, thread_id: UUID, section: int | None = None) -> None:
+        """Delete every row of a thread (raises NotFound), or only that of the section that begins there."""
+        if section is None:
+            take_out_thread(self._session, self._session.thread_number(thread_id))
+        super().drop(thread_id, section)
 
     def _columns(self, sql: str, bindings: Sequence[Any]) -> list[tuple[Any, ...]]:
         return [read_columns(columns) for columns in self._session.rows(sql, bindings)]

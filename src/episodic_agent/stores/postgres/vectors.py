@@ -1,9 +1,9 @@
 """The vectors of one transaction's scope: candidates by the server, scores from their rows, here.
 
-`coarse` holds unit vectors as halfvec, 2 bytes a number, and an index that carries them: the scan reads the
-index alone, a scope's entries side by side, wherever the rows lie. The server compares them with a query in
-half precision, and takes them for as long as a unit; what it proposes is scored here, with the query as it
-is. By how much the two can differ has a bound, so the answer is provably that of all rows.
+They are unit vectors as halfvec, 2 bytes a number: in `coarse` those that came last, in `coarse_packed` all
+others, a scope's side by side, so that a scan reads few pages. The server compares them with a query in half
+precision, and takes them for as long as a unit; what it proposes is scored here, with the query as it is. By
+how much the two can differ has a bound, so the answer is provably that of all rows.
 """
 
 from collections.abc import Sequence
@@ -28,30 +28,38 @@ from episodic_agent.stores.postgres.server.packing import (
 from episodic_agent.stores.postgres.server.session import OWN_ROW, Connection, PostgresSession
 from episodic_agent.stores.scoring import best_of_each, products, unit
 
-NARROW: Final = 1300  # dimensions an index entry has room for
 _SPARE: Final = 32
 _FEW: Final = 400  # documents whose rows are all read rather than searched
 _BATCH: Final = 4096  # rows read at once
+_TOGETHER: Final = 64  # rows that lie side by side as they come
 _WIDEST_SEARCH: Final = 1000  # what hnsw.ef_search may be at most
 
 _KEYS: Final = "space = %s AND owner = %s AND embedder = %s AND kind = %s"
+_FRESH: Final = f"SELECT ref, chunk, v FROM coarse WHERE {_KEYS}"
+_PACKED: Final = f"SELECT ref, chunk, v FROM coarse_packed WHERE {_KEYS}"
+_ROWS: Final = f"({_FRESH} UNION ALL {_PACKED}) AS r"
 _WRITE: Final = (
-    "INSERT INTO coarse (space, owner, embedder, kind, ref, chunk, v)"
+    "INSERT INTO {} (space, owner, embedder, kind, ref, chunk, v)"
     ' SELECT s.space, s.owner, %s::smallint, %s::"char", g.*'
-    f" FROM {OWN_ROW}, unnest(%s::bigint[], %s::smallint[], %s::halfvec[]) AS g ON CONFLICT DO NOTHING"
+    f" FROM {OWN_ROW},"
+    " unnest(%s::bigint[], %s::smallint[], %s::halfvec[]) AS g ON CONFLICT DO NOTHING"
 )
+_TAKE: Final = (
+    "DELETE FROM coarse WHERE space = %s AND owner = %s AND kind = %s"
+    " RETURNING embedder, ref, chunk, halfvec_send(v)"
+)
+_PACK: Final = _WRITE.format("coarse_packed").removesuffix(" ON CONFLICT DO NOTHING")
 # Plain rows: one field of a megabyte, put together on the server, took twice as long to arrive.
-_READ: Final = f"SELECT ref, chunk, halfvec_send(v) FROM coarse WHERE {_KEYS}{{narrow}}"
-_THESE: Final = " AND ref = ANY(%s::bigint[])"
+_READ: Final = f"SELECT ref, chunk, halfvec_send(v) FROM {_ROWS}"
+_THESE: Final = " WHERE ref = ANY(%s::bigint[])"
 # How many rows are proposed and how far the farthest is; then all rows of every ref one of whose rows is.
 _PROPOSE: Final = (
-    f"WITH c AS MATERIALIZED (SELECT ref, {{distance}} AS far FROM coarse WHERE {_KEYS}{{chosen}})"
+    "WITH c AS MATERIALIZED ({proposed})"
     " SELECT (SELECT count(*) FROM c), NULL, (SELECT float8send(max(far)) FROM c)"
-    f" UNION ALL {_READ} AND ref IN (SELECT ref FROM c)"
+    f" UNION ALL {_READ} WHERE ref IN (SELECT ref FROM c)"
 )
 _FIRST: Final = (
-    "SELECT array_send(array_agg(ref)) FROM"
-    f" (SELECT DISTINCT ref FROM coarse WHERE {_KEYS} ORDER BY ref LIMIT %s) AS f"
+    f"SELECT array_send(array_agg(ref)) FROM (SELECT DISTINCT ref FROM {_ROWS} ORDER BY ref LIMIT %s) AS f"
 )
 # SET LOCAL, not set_config: the nodes of a cluster hear of one and not of the other, and would look less far.
 _SEARCH_WIDELY: Final = "SET LOCAL hnsw.ef_search = {}"
@@ -79,8 +87,6 @@ class Vectors:
 
     def __init__(self, session: PostgresSession, kind: str, number: int, width: int) -> None:
         self._session = session
-        # The condition of the index that carries the halves, word for word.
-        self._narrow = f" AND vector_dims(v) <= {NARROW}" if width <= NARROW else ""
         self._keys = (*session.keys, number, kind)
         self._known: Integers = np.empty(0, dtype=np.int64)  # refs asked for, rising
         self._refs: Integers = np.empty(0, dtype=np.int64)
@@ -105,9 +111,8 @@ class Vectors:
             return self._first(limit)
         rounded = targets.astype(np.float16)
         asked, bound = limit + max(limit // 2, _SPARE), rounding_bound(targets, rounded)
-        nearest = self._narrow + " ORDER BY far LIMIT {}"
         while True:
-            count, far = self._propose(rounded, nearest.format(asked), ())
+            count, far = self._propose(rounded, f"ORDER BY far LIMIT {asked}", ())
             refs, scores = best(self._ordered.refs, self._cosines(targets), limit)
             if count < asked:
                 return refs, scores
@@ -118,8 +123,7 @@ class Vectors:
         if bound - far < worst:
             return refs, scores
         # Whoever could still be among the best is at least this near.
-        within = f"{self._narrow} AND {_DISTANCE} <= %s"
-        self._propose(rounded, within, (half_vector(rounded), bound - worst))
+        self._propose(rounded, f"WHERE {_DISTANCE} <= %s", (half_vector(rounded), bound - worst))
         return best(self._ordered.refs, self._cosines(targets), limit)
 
     def likely(self, query: Vector, limit: int, effort: int) -> tuple[Refs, Scores]:
@@ -129,15 +133,17 @@ class Vectors:
             return self._first(limit)
         self._session.execute(_SEARCH_WIDELY.format(min(effort, _WIDEST_SEARCH)))
         self._session.execute(_SEARCH_ON)
-        width = f"halfvec({len(targets)})"
+        width, vector = f"halfvec({len(targets)})", half_vector(targets.astype(np.float16))
         space, owner, number, kind = self._keys
         # Written out, as the index's own condition is: a parameter could be anybody's.
-        sql = _PROPOSE.format(
-            distance=f"v::{width} <#> %s::{width}",
-            chosen=f" ORDER BY far LIMIT {max(limit, effort)}",
-            narrow=self._narrow,
-        ).replace(_KEYS, f"space = {space} AND owner = {owner} AND embedder = {number} AND kind = '{kind}'")
-        self._hold(self._session.rows(sql, (half_vector(targets.astype(np.float16)),))[1:])
+        mine = f"space = {space} AND owner = {owner} AND embedder = {number} AND kind = '{kind}'"
+        far = f"SELECT ref, v::{width} <#> %s::{width} AS far FROM"
+        proposed = (
+            f"{far} coarse WHERE {mine} UNION ALL"
+            f" ({far} coarse_packed WHERE {mine} ORDER BY far LIMIT {max(limit, effort)})"
+        )
+        sql = _PROPOSE.format(proposed=proposed).replace(_KEYS, mine)
+        self._hold(self._session.rows(sql, (vector, vector))[1:])
         return best(self._ordered.refs, self._cosines(targets), limit)
 
     def of(self, query: Vector, refs: Refs) -> Scores:
@@ -186,19 +192,20 @@ class Vectors:
 
     def exist(self) -> bool:
         """Tell whether there is any."""
-        return bool(self._session.rows(f"SELECT 1 FROM coarse WHERE {_KEYS} LIMIT 1", self._keys))
+        return bool(self._session.rows(f"SELECT 1 FROM {_ROWS} LIMIT 1", (*self._keys, *self._keys)))
 
     def _propose(self, query: Halves, chosen: str, bindings: tuple[Any, ...]) -> tuple[int, float]:
         """Read the rows of the refs chosen; return how many were, and the distance of the farthest."""
-        sql = _PROPOSE.format(distance=_DISTANCE, chosen=chosen, narrow=self._narrow)
-        bindings = (half_vector(query), *self._keys, *bindings, *self._keys)
-        (count, _, far), *results = self._session.rows(sql, bindings)
+        keys = (*self._keys, *self._keys)
+        proposed = f"SELECT ref, {_DISTANCE} AS far FROM {_ROWS} {chosen}"
+        sql = _PROPOSE.format(proposed=proposed)
+        (count, _, far), *results = self._session.rows(sql, (half_vector(query), *keys, *bindings, *keys))
         self._hold(results)
         return count, 0.0 if far is None else float(np.frombuffer(far, dtype=">f8")[0])
 
     def _first(self, limit: int) -> tuple[Refs, Scores]:
         """Return the first refs: a zero query is unlike them all."""
-        refs = np.sort(numbers(self._session.rows(_FIRST, (*self._keys, max(limit, 0)))[0][0]))
+        refs = np.sort(numbers(self._session.rows(_FIRST, (*self._keys, *self._keys, max(limit, 0)))[0][0]))
         return refs, np.zeros(len(refs), dtype=np.float32)
 
     def _need(self, refs: Integers) -> None:
@@ -211,12 +218,11 @@ class Vectors:
             self._known = np.union1d(self._known, batch)
 
     def _read(self, refs: Integers) -> tuple[Integers, Vector]:
-        sql = _READ.format(narrow=self._narrow) + _THESE
-        return _unpacked(self._session.rows(sql, (*self._keys, integers(refs))))
+        return _unpacked(self._session.rows(_READ + _THESE, (*self._keys, *self._keys, integers(refs))))
 
     def _need_all(self) -> None:
         if not self._complete:
-            self._hold(self._session.rows(_READ.format(narrow=self._narrow), self._keys))
+            self._hold(self._session.rows(_READ, (*self._keys, *self._keys)))
             self._complete = True
 
     def _hold(self, values: Sequence[tuple[Any, ...]]) -> None:
@@ -246,25 +252,55 @@ class Vectors:
 
     def put(self, refs: Integers, rows: Vector) -> None:
         """Write rows [n, d]; a ref may come several times (chunks), and is replaced as a whole."""
-        db, session = self._session.db, self._session
-        if db not in _HALF_TYPE:
-            _HALF_TYPE[db] = session.rows("SELECT 'halfvec'::regtype::oid::bigint")[0][0]
-        halves = half_vectors(in_halves(rows), _HALF_TYPE[db])
+        session = self._session
+        own, other = ("coarse_packed", "coarse") if len(refs) >= _TOGETHER else ("coarse", "coarse_packed")
+        write = _WRITE.format(own)
+        halves = half_vectors(in_halves(rows), _half_type(session))
         bindings = (*self._keys[2:], *self._keys[:2], integers(refs), integers(_chunks(refs)), halves)
-        if session.insert(_WRITE, bindings, len(refs)) < len(refs):
+        written = session.insert(write, bindings, len(refs))
+        _delete(other, session, self._keys[3], np.unique(refs), [self._keys[2]])
+        if written < len(refs):
             # Some were there: every ref has a chunk 0, so none goes unnoticed.
-            delete(session, self._keys[3], np.unique(refs), [self._keys[2]])
-            session.insert(_WRITE, bindings, len(refs))
+            _delete(own, session, self._keys[3], np.unique(refs), [self._keys[2]])
+            session.insert(write, bindings, len(refs))
         reach("mid-vectors")
 
 
 def delete(session: PostgresSession, kind: str, refs: Integers, embedders: Sequence[int]) -> None:
     """Delete the vectors of refs that these embedders made."""
+    for table in ("coarse", "coarse_packed"):
+        _delete(table, session, kind, refs, embedders)
+
+
+def pack_vectors(session: PostgresSession, kind: str) -> None:
+    """Move the vectors of a kind that came last to the others, by embedder and ref."""
+    taken: dict[int, list[tuple[int, int, bytes]]] = {}
+    for number, ref, chunk, sent in session.rows(_TAKE, (*session.keys, kind)):
+        taken.setdefault(number, []).append((ref, chunk, sent))
+    for number, rows in taken.items():
+        rows.sort()
+        for start in range(0, len(rows), _BATCH):
+            batch = rows[start : start + _BATCH]
+            refs, chunks = np.array([row[:2] for row in batch], dtype=np.int64).T
+            halves = half_vectors(halves_sent([row[2] for row in batch]), _half_type(session))
+            columns = integers(refs), integers(chunks.astype(np.int16)), halves
+            session.insert(_PACK, (number, kind, *session.keys, *columns), len(batch))
+
+
+def _delete(
+    table: str, session: PostgresSession, kind: str, refs: Integers, embedders: Sequence[int]
+) -> None:
     session.execute(
-        "DELETE FROM coarse WHERE space = %s AND owner = %s AND embedder = ANY(%s::smallint[])"
+        f"DELETE FROM {table} WHERE space = %s AND owner = %s AND embedder = ANY(%s::smallint[])"
         " AND kind = %s AND ref = ANY(%s::bigint[])",
         (*session.keys, integers(np.array(embedders, dtype=np.int16)), kind, integers(refs)),
     )
+
+
+def _half_type(session: PostgresSession) -> int:
+    if session.db not in _HALF_TYPE:
+        _HALF_TYPE[session.db] = session.rows("SELECT 'halfvec'::regtype::oid::bigint")[0][0]
+    return _HALF_TYPE[session.db]
 
 
 def _chunks(refs: Integers) -> NDArray[np.int16]:

@@ -230,7 +230,7 @@ class SqliteIndex(SqliteConditions, SqliteMarks):
 
 
 def _packed(terms: Mapping[str, int]) -> tuple[bytes, bytes]:
-    """Return a document's term hashes and counts as `words.wide` reads them."""
+    """Return a document's term hashes and counts as `wide_counts` reads them."""
     counts = [min(count, LARGEST_COUNT) for count in terms.values()]
     largest = max(counts, default=1)
     packed = b"" if largest == 1 else struct.pack(f"<{len(counts)}{'B' if largest < 256 else 'H'}", *counts)

@@ -12,7 +12,7 @@ from episodic_agent.protocols import Refs, Scores
 from episodic_agent.stores.arrays import Integers, SortedRefs, best, grown
 from episodic_agent.stores.scoring import term_scores
 from episodic_agent.stores.sqlite.streams import StreamRow
-from episodic_agent.stores.terms import term_hash
+from episodic_agent.stores.terms import term_hash, wide_counts
 
 _BATCH: Final = 8192
 _SMALL: Final = 4096  # segments below this many postings are always merged
@@ -61,17 +61,6 @@ class Segment:
         return self.hashes.nbytes + self.offsets.nbytes + self.rows.nbytes + self.counts.nbytes
 
 
-def wide(counts: bytes, terms: int) -> bytes:
-    """Return a document's counts in two bytes each; they are kept in one each, or in none where all are 1.
-
-    >>> wide(b"", 2), wide(b"\\x01\\x02", 2), wide(b"\\x01\\x00\\x00\\x02", 2)
-    (b'\\x01\\x00\\x01\\x00', b'\\x01\\x00\\x02\\x00', b'\\x01\\x00\\x00\\x02')
-    """
-    if not counts:
-        return b"\x01\x00" * terms
-    return counts if len(counts) > terms else counts.decode("latin-1").encode("utf-16-le")
-
-
 class SqliteWords:
     """An inverted index that grows at the end: a few segments, each at least twice as large as the next."""
 
@@ -96,7 +85,7 @@ class SqliteWords:
             self._append(batch, base)
             hashes.append(np.frombuffer(b"".join([entry[3] for entry in batch]), dtype="<u8"))
             sizes = [len(entry[3]) // 8 for entry in batch]
-            packed = [wide(entry[4], size) for entry, size in zip(batch, sizes, strict=True)]
+            packed = [wide_counts(entry[4], size) for entry, size in zip(batch, sizes, strict=True)]
             counts.append(np.frombuffer(b"".join(packed), dtype="<u2"))
             rows.append(np.repeat(np.arange(start, self.count, dtype=np.int32), sizes))
         if hashes:

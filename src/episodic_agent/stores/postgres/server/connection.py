@@ -30,7 +30,7 @@ from episodic_agent.stores.postgres.server.failures import (
     unanswered,
 )
 from episodic_agent.stores.postgres.server.migrate import APP, SCHEMA, WORKER, prepare, shipped_migrations
-from episodic_agent.stores.postgres.server.session import Connection
+from episodic_agent.stores.postgres.server.session import FRESH, Connection
 
 _SYNCHRONOUS: Final = ("normal", "full", "off")
 _READ: Final = "ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -46,7 +46,8 @@ class PostgresOptions:
     """How connections are made: how many at most, how long to wait for one or for a lock, durability.
 
     `synchronous`: `normal` and `full` acknowledge what the server has synced to disk (the same here), `off`
-    does not wait: for data that may be lost with the machine.
+    does not wait: for data that may be lost with the machine. Words of `fresh` documents of a scope and kind
+    wait as rows before they are packed.
     """
 
     pool_size: int = 10
@@ -54,6 +55,7 @@ class PostgresOptions:
     connect_timeout: timedelta = timedelta(seconds=10)
     synchronous: str = "normal"
     application_name: str = "episodic"
+    fresh: int = FRESH
 
     def __post_init__(self) -> None:
         if self.synchronous not in _SYNCHRONOUS:

@@ -21,11 +21,11 @@ _LARGE: Final = (
     "SELECT t.kind::text, t.documents, e.number, e.width FROM"
     " (SELECT kind, sum(documents)::bigint AS documents FROM total WHERE space = %s AND owner = %s"
     "  GROUP BY kind HAVING sum(documents) >= %s) t"
-    " CROSS JOIN embedder e WHERE EXISTS (SELECT 1 FROM coarse c WHERE c.space = %s AND c.owner = %s"
+    " CROSS JOIN embedder e WHERE EXISTS (SELECT 1 FROM coarse_packed c WHERE c.space = %s AND c.owner = %s"
     "  AND c.embedder = e.number AND c.kind = t.kind) ORDER BY t.kind, e.number"
 )
 # Rows of a scope go into the middle of these, so that pages split in halves and stay half full.
-_PACKED: Final = ("coarse_scan", "coarse_pkey", "posting_pkey", "document_pkey")
+_PACKED: Final = ("coarse_packed_pkey", "posting_block_pkey", "document_pkey")
 # `%s` is the name of a shard's table, whose indexes are named after those of the whole.
 _ON_SHARDS: Final = (
     "SELECT result FROM run_command_on_shards('episodic.{}',"
@@ -105,7 +105,7 @@ def pack_indexes(db: Connection) -> Iterator[str]:
 def _size(db: Connection, name: str) -> int:
     """Return the bytes of an index; on a cluster of all its parts, for the coordinator's own is empty."""
     if has_citus(db):
-        table = name.partition("_")[0]
+        table = name.rpartition("_")[0]
         sizes = db.execute(_ON_SHARDS.format(table, name).encode()).fetchall()
         return sum(int(size) for (size,) in sizes if size is not None)
     row = db.execute("SELECT pg_relation_size(%s::regclass)", (f"episodic.{name}",)).fetchone()
@@ -131,7 +131,7 @@ def _statement(db: Connection, scope: Large) -> str:
     ).fetchone()
     schema = "public" if row is None else row[0]
     return (
-        f"CREATE INDEX CONCURRENTLY {scope.name} ON episodic.coarse"
+        f"CREATE INDEX CONCURRENTLY {scope.name} ON episodic.coarse_packed"
         f" USING hnsw ((v::{schema}.halfvec({scope.width})) {schema}.halfvec_ip_ops)"
         f" WITH (m = 16, ef_construction = 128)"
         f" WHERE space = {scope.space} AND owner = {scope.owner}"

@@ -23,7 +23,7 @@ OLDEST_SERVER: Final = 15
 OLDEST_VECTOR: Final = (0, 7)  # the first with halfvec
 _TURN: Final = 0x45504953  # "EPIS": those who make one database ready take turns on this advisory lock
 _CREATED: Final = re.compile(r"^CREATE (?:UNIQUE )?(TABLE|INDEX) (?:IF NOT EXISTS )?(\w+)", re.MULTILINE)
-_DROPPED: Final = re.compile(r"^DROP TABLE (\w+)", re.MULTILINE)
+_DROPPED: Final = re.compile(r"^DROP (TABLE|INDEX) (\w+)", re.MULTILINE)
 _LEDGER: Final = (
     "CREATE TABLE IF NOT EXISTS migration "
     "(version integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, shape text NOT NULL)"
@@ -270,7 +270,8 @@ def problems(db: Connection) -> Sequence[str]:
     for migration in migrations:
         for kind, name in _CREATED.findall(migration.script):
             names[kind].add(name)
-        names["TABLE"].difference_update(_DROPPED.findall(migration.script))
+        for kind, name in _DROPPED.findall(migration.script):
+            names[kind].discard(name)
     return [
         *_missing(db, names["TABLE"], "r", "table"),
         *_missing(db, names["INDEX"], "i", "index"),

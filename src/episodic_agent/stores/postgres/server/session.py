@@ -18,6 +18,7 @@ __all__ = ["LAST_SEQ", "Connection", "KnownScopes", "PostgresSession", "key_of",
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 _REMEMBERED_SCOPES: Final = 1 << 16
+FRESH: Final = 256  # documents of a kind that wait to be packed, about: each search reads them whole
 # One look-up for each id. Where PostgreSQL has no statistics yet it believes a scope to hold a row or two,
 # and reads all of it for `id = ANY(…)`.
 EACH: Final = (
@@ -60,13 +61,21 @@ class PostgresSession(Rows):
     dialect = POSTGRES
 
     def __init__(
-        self, db: Connection, scope: Scope, *, write: bool, known_scopes: KnownScopes | None = None
+        self,
+        db: Connection,
+        scope: Scope,
+        *,
+        write: bool,
+        known_scopes: KnownScopes | None = None,
+        fresh: int = FRESH,
     ) -> None:
         super().__init__(scope, write=write)
         self.db = db
         self.space, self.owner = keys_of(scope)
         self._known_scopes = KnownScopes() if known_scopes is None else known_scopes
         self._owned = False
+        self.fresh = fresh
+        self.crowded: set[str] = set()  # kinds of documents of which so many wait to be packed
         self._last_fact: int | None = None  # the number given last, once the scope's facts are held
 
     @property
