@@ -104,7 +104,7 @@ def test_a_recording_says_under_which_policies_it_was_made(tmp_path: Path) -> No
     recorded = by_hand.policies_of(tmp_path / "recorded")
     assert recorded.keys() == today.keys()
     assert {name: recorded[name] for name in ("boundaries", "links", "facts")} == {
-        "boundaries": "default-2027-02", "links": "choice-2027-01", "facts": "default",
+        "boundaries": "default-2027-03", "links": "choice-2027-01", "facts": "default",
     }  # fmt: skip
 
 

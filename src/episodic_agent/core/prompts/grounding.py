@@ -29,6 +29,7 @@ _WORDS: Final = (
 )  # fmt: skip
 _YEAR: Final = re.compile(r"(?<!\d)(?:1[5-9]|20|21)\d\d(?!\d)")
 _WORD: Final = re.compile(r"[^\W\d_]+")
+_SHORT_DAY: Final = re.compile(r"\b[^\W\d_]{2}(?=\.?\s\d{1,2}\.)")  # a weekday: "Turnier Taucha Sa 25.4."
 _STEM: Final = 4  # characters two forms of a name share at least: "Berlin", "Berliner"
 _SAMPLE: Final = (12, 200)  # messages, and characters of each, that tell the language
 _UNNAMED: Final = frozenset({"time", "number"})
@@ -101,7 +102,7 @@ def invented_name(text: str, observations: Sequence[Observation], language: str 
     function = stop_words().get(language or "", frozenset())  # "Seine" begins a German sentence, too
     named = [
         one
-        for one in mentions(text, language=language)
+        for one in mentions(_SHORT_DAY.sub(" ", text), language=language)
         if one.kind not in _UNNAMED and fold(one.text) not in function
     ]
     if not named:
