@@ -79,7 +79,7 @@ class Folder:
         if not filed.exists():
             filed.write_text(json.dumps(asked, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         until = time.monotonic() + self.waits
-        while not answer.exists():
+        while not answer.exists() or not answer.stat().st_size:  # an empty one is being written
             if time.monotonic() >= until:
                 return None
             time.sleep(PAUSE)

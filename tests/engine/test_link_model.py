@@ -110,6 +110,17 @@ def test_the_model_chooses_among_more_than_three_and_the_fourth_may_be_meant(ope
     assert sound(memory)
 
 
+def test_what_a_matter_came_to_last_is_shown_behind_its_beginning(opened: Opened) -> None:
+    model = ScriptedModel(respond=choosing())
+    memory = opened(model)
+    threads = five_matters(memory)
+    mine(memory).links.add(threads["tax"].origin, threads["kiln"].origin)
+    tell(memory, 26 * HOUR, f"{MATTERS['kiln'][0]} again")
+    lines = shown(model.calls[-1][1])
+    assert "kiln" in lines["t1"]
+    assert "tax" in lines["t2"]  # it shares no word with what is asked about
+
+
 @pytest.mark.slow
 def test_a_choice_shows_so_many_candidates_and_no_more(opened: Opened) -> None:
     model = ScriptedModel(respond=choosing())

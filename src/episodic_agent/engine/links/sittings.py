@@ -53,6 +53,20 @@ def _goes_on(sitting: Sequence[Thread], thread: Thread) -> bool:
     return began - max(ends) <= PAUSE and (thread.explicit or any(t.explicit for t in sitting))
 
 
+def with_latest(
+    tx: Transaction, shown: Sequence[str], ends: Mapping[str, datetime], named: Mapping[UUID, UUID]
+) -> list[str]:
+    """Return sittings, by their first threads, each with the latest of its cross-thread episode behind it.
+
+    `ends` says when each sitting was left, `named` has for each thread the first one of its sitting. Words go
+    on with what a matter came to last, which they may have less in common with than with its beginning.
+    """
+    matters = {str(named[thread]): episode for thread, episode in tx.threads.joined(list(named)).items()}
+    latest = {matters[name]: name for name in sorted(ends, key=lambda name: ends[name]) if name in matters}
+    both = ([name, latest[matters[name]]] if name in matters else [name] for name in shown)
+    return list(dict.fromkeys(name for pair in both for name in pair))
+
+
 def around(tx: Transaction, thread: Thread, limit: int = 16) -> list[Thread]:
     """Return the sitting a thread is in, in order, with what came after it; alone where it was named."""
     if not _is_shared(thread):
