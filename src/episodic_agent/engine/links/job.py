@@ -172,7 +172,7 @@ class Options:
         likely = [e.thread_id for n, e in enumerate(evidence) if n < FEWEST_OPTIONS or e.score >= UNLIKELY]
         compared = {one.thread_id for one in evidence}
         ends = {talk.thread_id: talk.last_at for talk in self.talks if talk.thread_id in compared}
-        shown = with_latest(tx, likely, ends, self.named)[:MOST_OPTIONS]
+        shown = with_latest(tx, likely[:MOST_OPTIONS], ends, self.named, MOST_OPTIONS)
         latest = max(self.talks, key=lambda talk: talk.last_at).thread_id
         if latest in compared - {*shown}:
             shown = [*shown[: MOST_OPTIONS - 1], latest]
