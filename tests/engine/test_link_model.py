@@ -149,7 +149,6 @@ def test_nothing_likelier_gives_way_to_what_a_matter_came_to_last(likely: str, o
     assert "".join(threads[name] for name in both) == order
 
 
-
 @pytest.mark.slow
 def test_a_choice_shows_so_many_candidates_and_no_more(opened: Opened) -> None:
     model = ScriptedModel(respond=choosing())

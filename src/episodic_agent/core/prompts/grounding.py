@@ -29,7 +29,7 @@ _WORDS: Final = (
 )  # fmt: skip
 _YEAR: Final = re.compile(r"(?<!\d)(?:1[5-9]|20|21)\d\d(?!\d)")
 _WORD: Final = re.compile(r"[^\W\d_]+")
-_HEADED: Final = re.compile(r":(?=\s)")  # "Kleingarten: die Hecke": in talk it would be who speaks, here a matter
+_HEADED: Final = re.compile(r":(?=\s)")  # "Boiler: …": in talk that is who speaks, here a matter
 _SHORT_DAY: Final = re.compile(r"\b[^\W\d_]{2}(?=\.?\s\d{1,2}\.)")  # a weekday: "Turnier Taucha Sa 25.4."
 _STEM: Final = 4  # characters two forms of a name share at least: "Berlin", "Berliner"
 _SAMPLE: Final = (12, 200)  # messages, and characters of each, that tell the language

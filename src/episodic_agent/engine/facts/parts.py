@@ -14,7 +14,7 @@ from episodic_agent.core.prompts.episode import EpisodeWords
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Episode, Observation
 
-LEAST: Final = 12  # tokens; of less, as "ok, thanks", there is nothing to tell. Words of a reading cost no call
+LEAST: Final = 12  # tokens: "ok, thanks" has nothing to tell. Words of a reading cost no call
 
 
 @dataclass(frozen=True, slots=True)
