@@ -51,6 +51,7 @@ def answer_of(folder: Path, name: str, reason: str) -> None:
 def test_a_prompt_is_filed_and_waits_for_its_answer(tmp_path: Path) -> None:
     folder = by_hand.Folder(tmp_path, 10.0)
     name = by_hand.name_of("thread_link", "Which?")
+    (tmp_path / (name + by_hand.ANSWER)).touch()  # as one that is just being written
 
     def write() -> None:
         while not folder.waiting():
