@@ -79,7 +79,7 @@ class Folder:
         if not filed.exists():
             filed.write_text(json.dumps(asked, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         until = time.monotonic() + self.waits
-        while not answer.exists():
+        while not _is_written(answer):
             if time.monotonic() >= until:
                 return None
             time.sleep(PAUSE)
@@ -87,12 +87,16 @@ class Folder:
 
     def waiting(self) -> list[Path]:
         """Return the prompts that have no answer, oldest first."""
-        prompts = [p for p in self.path.glob(f"*{PROMPT}") if not _answer_to(p).exists()]
+        prompts = [p for p in self.path.glob(f"*{PROMPT}") if not _is_written(_answer_to(p))]
         return sorted(prompts, key=lambda p: (p.stat().st_mtime_ns, p.name))
 
 
 def _answer_to(prompt: Path) -> Path:
     return prompt.with_name(prompt.name.removesuffix(PROMPT) + ANSWER)
+
+
+def _is_written(answer: Path) -> bool:
+    return answer.exists() and answer.stat().st_size > 0  # an empty one is being written
 
 
 class _Handler(BaseHTTPRequestHandler):

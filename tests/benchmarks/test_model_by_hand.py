@@ -51,6 +51,7 @@ def answer_of(folder: Path, name: str, reason: str) -> None:
 def test_a_prompt_is_filed_and_waits_for_its_answer(tmp_path: Path) -> None:
     folder = by_hand.Folder(tmp_path, 10.0)
     name = by_hand.name_of("thread_link", "Which?")
+    (tmp_path / (name + by_hand.ANSWER)).touch()  # as one that is just being written
 
     def write() -> None:
         while not folder.waiting():
@@ -104,7 +105,7 @@ def test_a_recording_says_under_which_policies_it_was_made(tmp_path: Path) -> No
     recorded = by_hand.policies_of(tmp_path / "recorded")
     assert recorded.keys() == today.keys()
     assert {name: recorded[name] for name in ("boundaries", "links", "facts")} == {
-        "boundaries": "default-2027-02", "links": "choice-2027-01", "facts": "default",
+        "boundaries": "default-2027-03", "links": "choice-2027-01", "facts": "default",
     }  # fmt: skip
 
 

@@ -180,11 +180,11 @@ def test_two_times_have_two_dates_and_a_tools_words_date_nothing() -> None:
     assert dated("It began yesterday.", tool, "en") == ("It began yesterday.", "yesterday")
 
 
-def test_a_title_has_at_most_seventy_characters() -> None:
+def test_a_title_is_cut_between_words_at_eighty_characters() -> None:
     title = episode.read(
-        told(title="Ana and Ben plan the repair of the dripping tap in the kitchen on Saturday")
+        told(title="Ana and Ben plan the repair of the dripping tap in the kitchen on Saturday with Carla")
     ).title
-    assert title == "Ana and Ben plan the repair of the dripping tap in the kitchen on"
+    assert title == "Ana and Ben plan the repair of the dripping tap in the kitchen on Saturday with"
 
 
 def test_a_relative_time_said_on_two_days_has_no_date() -> None:
@@ -207,6 +207,11 @@ def test_a_title_in_a_script_without_spaces_is_counted_in_characters() -> None:
     fit = episode.read(told(title="小王说厨房水龙头漏水", summary="小王说厨房的水龙头漏水。"))
     assert episode.faults(fit, talk) == {}
     assert "characters" in episode.faults(replace(fit, title="漏水"), talk)["title"]
+
+
+def test_a_title_a_little_longer_than_asked_for_keeps_its_last_number() -> None:
+    title = "Neuer Auftrag Herr Lehnert, Gohlis: Einbauschrank Schlafzimmer RAL 9010"
+    assert episode.read(told(title=title)).title == title
 
 
 # --- what is shared with compaction --------------------------------------------------------------------

@@ -152,6 +152,18 @@ def test_a_piece_that_holds_nothing_is_shown_for_its_facts_and_not_told(digested
     assert {c.title for c in digested.user.episodes.list()} == {"ok, thanks", TITLE}
 
 
+def test_a_question_and_its_answer_are_told_in_the_words_of_the_reading(digested: Digested) -> None:
+    title, question = "Getting candle wax out of a school jumper", "how do i get candle wax off a jumper"
+    summary = "The user asked how to get candle wax off a school jumper."
+    digested.answer = lambda p: {
+        "parts": [entry(begins="m1", ends="m2", title=title, summary=summary)], "facts": []
+    }  # fmt: skip
+    digested.talk(0, question, "its a school one")
+    digested.pass_to(30)
+    (card,) = digested.user.episodes.list()
+    assert (card.title, card.summary) == (title, summary)
+
+
 @pytest.mark.parametrize(
     ("changed", "title", "said"),
     [

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from builders.chats import Clock, mine
@@ -14,6 +16,7 @@ from conftest import OpenMemory
 from episodic_agent import Memory
 from episodic_agent.core.prompts.thread_link import CHOICE_VERSION, MOST_OPTIONS, STAGE
 from episodic_agent.engine.links.job import FEWEST_OPTIONS, LINK
+from episodic_agent.engine.links.sittings import with_latest
 from episodic_agent.errors import ProviderUnavailable
 from episodic_agent.schemas import Decision, Json, Scope, Thread
 from episodic_agent.testing.models import Answer, ScriptedModel
@@ -108,6 +111,42 @@ def test_the_model_chooses_among_more_than_three_and_the_fourth_may_be_meant(ope
     assert FAILED in prompt.splitlines()[-2]
     assert links(memory) == [(back.origin, threads["tax"].origin)]
     assert sound(memory)
+
+
+def test_what_a_matter_came_to_last_is_shown_behind_its_beginning(opened: Opened) -> None:
+    model = ScriptedModel(respond=choosing())
+    memory = opened(model)
+    threads = five_matters(memory)
+    mine(memory).links.add(threads["tax"].origin, threads["kiln"].origin)
+    tell(memory, 26 * HOUR, f"{MATTERS['kiln'][0]} again")
+    lines = shown(model.calls[-1][1])
+    assert "kiln" in lines["t1"]
+    assert "tax" in lines["t2"]  # it shares no word with what is asked about
+
+
+@dataclass
+class Joined:
+    """A transaction that knows of one cross-thread episode, and of nothing else."""
+
+    held: Sequence[UUID]
+
+    @property
+    def threads(self) -> "Joined":
+        return self
+
+    def joined(self, key: Sequence[UUID]) -> Mapping[UUID, UUID]:
+        return {thread: UUID(int=99) for thread in key if thread in self.held}
+
+
+@pytest.mark.parametrize(("likely", "order"), [("03", "023"), ("031", "0231"), ("0314", "0314")])
+def test_nothing_likelier_gives_way_to_what_a_matter_came_to_last(likely: str, order: str) -> None:
+    threads = {str(UUID(int=n + 1)): str(n) for n in range(5)}
+    names = {number: name for name, number in threads.items()}
+    ends = {name: TEN + timedelta(hours=int(number)) for name, number in threads.items()}
+    tx: Any = Joined([UUID(names["0"]), UUID(names["2"])])  # the first goes on in the third
+    named = {UUID(name): UUID(name) for name in threads}
+    both = with_latest(tx, [names[number] for number in likely], ends, named, 4)
+    assert "".join(threads[name] for name in both) == order
 
 
 @pytest.mark.slow

@@ -19,6 +19,7 @@ from episodic_agent.testing import Behaviour, ScriptedModel, serving
 NINE = datetime(2026, 3, 2, 9, tzinfo=UTC)
 PATIENCE = 60.0  # seconds until a test that hangs fails
 WISH = "Please always answer me in short bullet points"
+PERHAPS = "please always keep us posted on the school places, the head told the parents"  # .47 likely a wish
 HARM = "I'm allergic to shellfish"
 RENT = "Our rent is 700 euros a month"
 TOLD = "The user pays 700 euros of rent a month"
@@ -127,6 +128,19 @@ def test_what_a_model_read_takes_the_place_of_what_was_quoted(
     assert life.user.facts.get(before[quoted(RENT)]).fact.fact == TOLD  # the old id leads on
     assert all(quoted(RENT) not in prompt for _, prompt in model.calls)  # it is not shown as known
     assert life.memory.doctor() == []
+
+
+def test_words_that_may_be_a_wish_go_where_a_model_leaves_them_out(
+    open_memory: OpenMemory, tmp_path: Path
+) -> None:
+    model = ScriptedModel(respond=lambda prompt, _: read_as()(prompt))
+    stages = StagedModel(None, dict.fromkeys(("facts", "episode"), model))
+    life = Life(open_memory, tmp_path, stages, policy="seed-001")
+    life.say(WISH, PERHAPS)
+    assert life.facts() == {quoted(WISH), quoted(PERHAPS)}
+    life.user.flush()
+    life.pass_hours(30)
+    assert life.facts() == {quoted(WISH)}
 
 
 def test_a_quotation_that_a_hand_confirmed_stays(open_memory: OpenMemory, tmp_path: Path) -> None:

@@ -45,6 +45,37 @@ def test_names_of_several_words_stand_in_a_text_with_any_characters(
     assert refused(said(actor, text), summary) == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("am 25. is turnier in taucha, samstag", "Jonas beim Turnier Taucha Sa 25.4."),
+        ("Mama kriegt in Otley die Hüfte, dienstag", "Mama: Hüfte Otley Di 17. März"),
+    ],
+)
+def test_a_weekday_in_short_before_its_date_is_of_no_name(text: str, title: str) -> None:
+    words = episode.EpisodeWords(title, "Es ist etwas geplant.")
+    assert episode.faults(words, said("Jonas", text), "de") == {}
+    invented = episode.EpisodeWords("Anna Schmidt kommt zum Turnier Sa 25.4.", words.summary)
+    assert episode.faults(invented, said("Jonas", text), "de") == {"title": "nobody named Anna Schmidt"}
+
+
+@pytest.mark.parametrize(
+    ("language", "title", "why"),
+    [
+        ("de", "Kleingarten: Grünert misst die Hecke, 1,40", ""),
+        ("en", "Boiler: Grünert checks the pressure", ""),
+        ("de", "Anna Schmidt: Grünert misst die Hecke", "nobody named Anna Schmidt"),
+        ("en", "Sardinia: Grünert takes the ferry", "nobody named Sardinia"),
+    ],
+)
+def test_the_matter_before_a_colon_is_no_name_and_a_name_there_is_one(
+    language: str, title: str, why: str
+) -> None:
+    talk = said("user", 'grünert war auch schon da. "herr nachbar, die hecke hat 1,40"')
+    words = episode.EpisodeWords(title, "Grünert")
+    assert episode.faults(words, talk, language).get("title", "") == why
+
+
 @pytest.mark.parametrize("entity", ["Bad Tölz", "bad tölz", "Anna Müller", "Aix-en-Provence", "O'Brien"])
 def test_entities_of_several_words_are_not_left_out(entity: str) -> None:
     spoken = said("Uwe", "Anna Müller fährt nach Bad Tölz, O’Brien nach Aix en Provence 🙂")

@@ -2,7 +2,8 @@
 
 Messages are quoted as they come, whether or not a model will read them. Once it has, its reading stands: what
 it restates stands in its words alone, and what it left out did not last. Two things are believed once too
-often rather than once too little, and stay though it left them out: standing wishes, and what may harm.
+often rather than once too little, and stay though it left them out: what is surely a standing wish by its
+words alone, and what may harm.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -11,7 +12,7 @@ from uuid import UUID
 
 from episodic_agent.core.facts.quoting import is_quotation
 from episodic_agent.core.facts.reconciling import Changes, compared, learn, mark_of, marks, retold
-from episodic_agent.core.facts.stating import has_cue
+from episodic_agent.core.facts.stating import SURE_WISH, has_cue, wish
 from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvidence, FactTombstone
 
 
@@ -83,7 +84,8 @@ def _left_of(fact: Fact, candidates: Sequence[FactCandidate], read: Collection[U
 
 
 def _stays(fact: Fact, evidence: FactEvidence) -> bool:
-    return fact.category is Category.GUIDELINE or has_cue(evidence.value, "care")
+    wished = fact.category is Category.GUIDELINE and wish(evidence.value) >= SURE_WISH
+    return wished or has_cue(evidence.value, "care")
 
 
 def _restates(candidate: FactCandidate, evidence: FactEvidence) -> bool:

@@ -29,6 +29,8 @@ _WORDS: Final = (
 )  # fmt: skip
 _YEAR: Final = re.compile(r"(?<!\d)(?:1[5-9]|20|21)\d\d(?!\d)")
 _WORD: Final = re.compile(r"[^\W\d_]+")
+_HEADED: Final = re.compile(r":(?=\s)")  # "Boiler: …": in talk that is who speaks, here a matter
+_SHORT_DAY: Final = re.compile(r"\b[^\W\d_]{2}(?=\.?\s\d{1,2}\.)")  # a weekday: "Turnier Taucha Sa 25.4."
 _STEM: Final = 4  # characters two forms of a name share at least: "Berlin", "Berliner"
 _SAMPLE: Final = (12, 200)  # messages, and characters of each, that tell the language
 _UNNAMED: Final = frozenset({"time", "number"})
@@ -99,9 +101,10 @@ def invented_year(text: str, observations: Sequence[Observation], language: str)
 def invented_name(text: str, observations: Sequence[Observation], language: str | None = None) -> str:
     """Return the first name of a text, of a person, place or thing, that the observations do not hold."""
     function = stop_words().get(language or "", frozenset())  # "Seine" begins a German sentence, too
+    as_text = _HEADED.sub(" –", _SHORT_DAY.sub(" ", text))
     named = [
         one
-        for one in mentions(text, language=language)
+        for one in mentions(as_text, language=language)
         if one.kind not in _UNNAMED and fold(one.text) not in function
     ]
     if not named:

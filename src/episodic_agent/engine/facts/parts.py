@@ -6,13 +6,15 @@ that holds most of it, whether or not it was cut so.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.prompts.episode import EpisodeWords
-from episodic_agent.engine.episodes.wording import LEAST
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Episode, Observation
+
+LEAST: Final = 12  # tokens: "ok, thanks" has nothing to tell. Words of a reading cost no call
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ from episodic_agent.engine.links.opinions import (
     settles,
     shown,
 )
-from episodic_agent.engine.links.sittings import sittings_of, talk_from, talks
+from episodic_agent.engine.links.sittings import sittings_of, talk_from, talks, with_latest
 from episodic_agent.engine.tuning.outcomes import Listener, ask_for_outcomes
 from episodic_agent.engine.tuning.runs import ask_for_tuning, guidance_in_force, policy_in_force
 from episodic_agent.protocols import OBSERVATIONS, LanguageModel, Transaction, ref_of
@@ -163,15 +163,16 @@ class Options:
     named: Mapping[UUID, UUID] = field(default_factory=dict)
     groups: Mapping[str, Sequence[Thread]] = field(default_factory=dict)
 
-    def best(self, evidence: Sequence[LinkEvidence]) -> list[Sequence[Thread]]:
+    def best(self, tx: Transaction, evidence: Sequence[LinkEvidence]) -> list[Sequence[Thread]]:
         """Return the sittings that a language model is shown, best first: few where few are likely at all.
 
-        The latest is among them: words that mean little by themselves mostly go on with what was left last,
-        and share nothing with it.
+        Where a matter went on, what dealt with it last stands behind it. The latest of all is among them:
+        words that mean little by themselves mostly go on with what was left last, and share nothing with it.
         """
-        likely = [e for n, e in enumerate(evidence) if n < FEWEST_OPTIONS or e.score >= UNLIKELY]
-        shown = [one.thread_id for one in likely[:MOST_OPTIONS]]
+        likely = [e.thread_id for n, e in enumerate(evidence) if n < FEWEST_OPTIONS or e.score >= UNLIKELY]
         compared = {one.thread_id for one in evidence}
+        ends = {talk.thread_id: talk.last_at for talk in self.talks if talk.thread_id in compared}
+        shown = with_latest(tx, likely[:MOST_OPTIONS], ends, self.named, MOST_OPTIONS)
         latest = max(self.talks, key=lambda talk: talk.last_at).thread_id
         if latest in compared - {*shown}:
             shown = [*shown[: MOST_OPTIONS - 1], latest]
@@ -328,7 +329,7 @@ class Linker:
         alone = len(case.talk.turns) == 1
         page = [] if alone else all_own_words(tx.observations.read(case.thread.id, 0, message.seq))
         spoken = [o for o in page if o.kind is Kind.MESSAGE and o.text.strip()] or [message]
-        best = options.best(evidence)
+        best = options.best(tx, evidence)
         offered = options_of(tx, self._reader, best, case.talk.turns, message.at)
         question = choice_of(spoken, offered, guidance_in_force(tx))
         return replace(case, question=question, asked=frozenset(one.thread_id for one in offered))
@@ -588,7 +589,7 @@ class Linker:
             known = self._ahead.of(scope, text, at, evidence, policy)
             if not evidence or known is not None or evidence[0].features[SAYS_NOTHING]:
                 return
-            offered = options_of(tx, self._reader, options.best(evidence), [features], at)
+            offered = options_of(tx, self._reader, options.best(tx, evidence), [features], at)
             message = Observation(_UNSTORED, _UNSTORED, 0, at, at, actor, text)
             question = choice_of([message], offered, guidance_in_force(tx))
         answer = self.asked(model, question)
@@ -608,7 +609,7 @@ class Linker:
         evidence: Sequence[LinkEvidence],
     ) -> LinkQuestion:
         """Return what a model is asked about a thread that is over."""
-        offered = options_of(tx, self._reader, options.best(evidence), talk.turns, talk.last_at)
+        offered = options_of(tx, self._reader, options.best(tx, evidence), talk.turns, talk.last_at)
         return choice_of(spoken, offered, guidance_in_force(tx))
 
     def expected(

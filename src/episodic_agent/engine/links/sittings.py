@@ -53,6 +53,23 @@ def _goes_on(sitting: Sequence[Thread], thread: Thread) -> bool:
     return began - max(ends) <= PAUSE and (thread.explicit or any(t.explicit for t in sitting))
 
 
+def with_latest(
+    tx: Transaction, shown: Sequence[str], ends: Mapping[str, datetime], named: Mapping[UUID, UUID], most: int
+) -> list[str]:
+    """Return sittings, by their first threads, each with the latest of its cross-thread episode behind it.
+
+    There are at most `most`: none gives way to what is put behind another. `ends` says when each sitting was
+    left, `named` has for each thread the first one of its sitting. Words go on with what a matter came to
+    last, which they may have less in common with than with its beginning.
+    """
+    matters = {str(named[thread]): episode for thread, episode in tx.threads.joined(list(named)).items()}
+    latest = {matters[name]: name for name in sorted(ends, key=lambda name: ends[name]) if name in matters}
+    last = {name: latest[matters[name]] for name in shown if name in matters}
+    more = [name for name in dict.fromkeys(last.values()) if name not in shown][: most - len(shown)]
+    both = (one for name in shown for one in (name, last.get(name, name)) if one in shown or one in more)
+    return list(dict.fromkeys(both))
+
+
 def around(tx: Transaction, thread: Thread, limit: int = 16) -> list[Thread]:
     """Return the sitting a thread is in, in order, with what came after it; alone where it was named."""
     if not _is_shared(thread):
