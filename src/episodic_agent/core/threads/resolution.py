@@ -106,8 +106,6 @@ def _among_the_same(
     name = channel_name(arriving.channel)
     own = [t for t in known if name in t.channels] if arriving.reply else here
     in_time = [thread for thread in own if _within(thread, arriving, user_id, channels)]
-    if arriving.reply and in_time:
-        return in_time
     shared = _shared_channels(known)
     if name in shared or any(_others(thread) for thread in in_time):
         return own
