@@ -104,12 +104,11 @@ def _among_the_same(
     if arriving.speaker not in ("", OWNER):
         return here
     name = channel_name(arriving.channel)
-    own = [t for t in known if name in t.channels] if arriving.reply else here
-    in_time = [thread for thread in own if _within(thread, arriving, user_id, channels)]
+    in_time = [thread for thread in here if _within(thread, arriving, user_id, channels)]
     shared = _shared_channels(known)
     if name in shared or any(_others(thread) for thread in in_time):
-        return own
-    ids = {thread.id for thread in own}
+        return here
+    ids = {thread.id for thread in here}
     return [t for t in known if t.id in ids or not (_others(t) or _leads_to(t, name, shared))]
 
 
