@@ -132,7 +132,9 @@ def test_direct_messages_and_what_the_same_person_says_to_a_group_are_apart(open
     assert tell(memory, 8, "Me, from six", channel="telegram", role="Ben").id == training.id
     # what the agent says belongs where it says it, whoever wrote last
     assert tell(memory, 9, "I keep it to myself.", channel="dm-ana", role="assistant").id == knee.id
-    assert tell(memory, 10, "The hall is open till ten.", channel="telegram", role="assistant").id == training.id
+    assert (
+        tell(memory, 10, "The hall is open till ten.", channel="telegram", role="assistant").id == training.id
+    )
     notes = tell(memory, 11, "I want to order ropes", channel="notes", role="assistant")
     assert notes.id not in {knee.id, van.id, training.id}
 
