@@ -76,15 +76,15 @@ def by_time(observations: Iterable[Observation]) -> list[Observation]:
 
     >>> from dataclasses import replace
     >>> when = datetime(2026, 4, 10, 17, 40)
-    >>> one = Observation(UUID(int=1), UUID(int=9), 0, when, when, "Farid", "32")
-    >>> late = replace(one, seq=1, at=when - timedelta(minutes=2), text="How much?")
-    >>> [said.text for said in by_time([one, late])]
+    >>> answer = Observation(UUID(int=1), UUID(int=9), 0, when, when, "Farid", "32")
+    >>> late = replace(answer, seq=1, at=when - timedelta(minutes=2), text="How much?")
+    >>> [said.text for said in by_time([answer, late])]
     ['How much?', '32']
     """
     timed: list[tuple[datetime, Observation]] = []
-    for one in observations:
-        is_known = not timed or one.at_source.has_clock
-        timed.append((one.at if is_known else timed[-1][0], one))
+    for observation in observations:
+        is_known = not timed or observation.at_source.has_clock
+        timed.append((observation.at if is_known else timed[-1][0], observation))
     return [one for _, one in sorted(timed, key=lambda pair: pair[0])]
 
 

@@ -342,8 +342,8 @@ def _marked(
 def _erased(tx: Transaction, episodes: Sequence[Episode]) -> Mapping[UUID, int]:
     """Count what was erased of each episode, of those that lost something."""
     by_thread: dict[UUID, list[Episode]] = {}
-    for one in episodes:
-        by_thread.setdefault(one.thread_id, []).append(one)
+    for episode in episodes:
+        by_thread.setdefault(episode.thread_id, []).append(episode)
     counts: dict[UUID, int] = {}
     for thread, some in by_thread.items():
         first, last = min(one.first_seq for one in some), max(one.last_seq for one in some)
