@@ -357,7 +357,7 @@ def _origins(tx: Transaction, episodes: Sequence[Episode]) -> Mapping[UUID, str]
     return {t.id: t.origin for t in tx.threads.list(ids=list({e.thread_id for e in episodes}))}
 
 
-def _card(episode: Episode, origin: str, now: datetime, erased: int) -> EpisodeCard:
+def _card(episode: Episode, origin: str, now: datetime, erased: int = 0) -> EpisodeCard:
     days = max(0.0, (now - episode.last_reviewed_at).total_seconds() / DAY)
     return EpisodeCard(
         episode_id=episode.id,
