@@ -1,7 +1,7 @@
 """What was said at one time is listed as it was said, by every verb that lists, on both stores."""
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from builders.chats import Clock, mine
@@ -61,3 +61,36 @@ def test_a_sequence_of_one_time_is_told_as_it_was_said(memory: Memory) -> None:
     assert [mine(memory).episodes.messages(one.episode_id)[0].seq for one in sequence] == list(
         range(PARTS - 1)
     )
+
+
+def test_what_came_late_is_told_by_when_it_was_said(url: str, clock: Clock) -> None:
+    question, answer = "What does the guidebook cost?", "The guidebook? It costs 32 euros in the shop."
+    with Memory.open(url, embedder="none", policy="seed-001", clock=clock) as memory:
+        user = mine(memory)
+        for minutes, name, text in ((2, "Farid", answer), (0, "Greta", question)):
+            line = {"name": name, "content": text, "timestamp": NOON + timedelta(minutes=minutes)}
+            user.add(line, channel="telegram")
+        for _ in ("open", "closed"):
+            (card,) = user.episodes.list()
+            assert [one.text for one in user.episodes.messages(card.episode_id)] == [question, answer]
+            (contents,) = user.episodes.contents([card])
+            assert contents is not None
+            assert [one.text for one in contents.messages] == [question, answer]
+            assert "guidebook cost" in card.title
+            assert card.summary.index("Greta") < card.summary.index("Farid")
+            user.flush()
+        assert (told := user.chains.replay("guidebook")).index("Greta") < told.index("Farid")
+
+
+def test_a_card_counts_no_message_that_was_erased(url: str, clock: Clock) -> None:
+    with Memory.open(url, embedder="none", policy="seed-001", clock=clock) as memory:
+        user = mine(memory)
+        for n, text in enumerate(TEXTS[:3]):
+            user.add({"id": f"m{n}", "content": text, "timestamp": NOON}, thread="kitchen")
+        user.flush()
+        user.add("What is for lunch today?", thread="kitchen", timestamp=NOON)
+        user.erase(observation="m1")
+        cards = user.episodes.list()
+        assert [card.observations for card in cards] == [2, 1]
+        assert [len(user.episodes.messages(card.episode_id)) for card in cards] == [2, 1]
+        assert [card.observations for card in user.episodes.recent()] == [1, 2]

@@ -123,6 +123,39 @@ def test_what_others_say_on_a_channel_of_their_own_is_no_part_of_another_talk(op
     assert tell(memory, 13, "till roll is out", channel="sms", role="Tomasz").id not in {note.id, shop.id}
 
 
+def test_direct_messages_and_what_the_same_person_says_to_a_group_are_apart(opened: Opened) -> None:
+    memory = opened()
+    knee = tell(memory, 0, "My knee is bad again, please tell nobody", channel="dm-ana", role="Ana")
+    van = tell(memory, 4, "I can't pay the van before April", channel="dm-ben", role="Ben")
+    training = tell(memory, 6, "Who comes to training tonight?", channel="telegram", role="Ana")
+    assert len({knee.id, van.id, training.id}) == 3
+    assert tell(memory, 8, "Me, from six", channel="telegram", role="Ben").id == training.id
+    # what the agent says belongs where it says it, whoever wrote last
+    assert tell(memory, 9, "I keep it to myself.", channel="dm-ana", role="assistant").id == knee.id
+    assert (
+        tell(memory, 10, "The hall is open till ten.", channel="telegram", role="assistant").id == training.id
+    )
+    notes = tell(memory, 11, "I want to order ropes", channel="notes", role="assistant")
+    assert notes.id not in {knee.id, van.id, training.id}
+
+
+def test_a_channel_on_which_others_talk_is_not_joined_from_another_though_it_was_silent(
+    opened: Opened,
+) -> None:
+    memory = opened()
+    tell(memory, -300, "Who has the key?", channel="telegram", role="Ana")
+    tell(memory, -299, "I have", channel="telegram", role="Ben")
+    for minute in range(-90, -84):
+        tell(memory, minute, "Tides for Sunday", channel="whatsapp")
+    tell(memory, -84, "Theo here, I can come too", channel="whatsapp", role="Theo")
+    present = tell(memory, 0, "A headlamp for Clara, secretly", channel="sms")
+    training = tell(memory, 3, "Training at six", channel="telegram")
+    assert training.id != present.id
+    assert tell(memory, 4, "Or a rope?", channel="sms").id == present.id
+    # where another only put in a word, it is still the owner's channel
+    assert tell(memory, 6, "Red, I think", channel="whatsapp").id == present.id
+
+
 def test_two_messages_in_a_row_are_one_conversation_before_and_after_the_first_answer(opened: Opened) -> None:
     memory = opened()
     first = tell(memory, 0, "I'm moving in May", channel="app")

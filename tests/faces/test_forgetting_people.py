@@ -109,6 +109,24 @@ def test_a_speaker_who_is_misspelt_is_asked_for(group: Memory) -> None:
         mine(group).erase(speaker="Mia", thread="group")
 
 
+def test_a_person_who_was_renamed_is_named_beside(run: Run, open_memory: OpenMemory) -> None:
+    with open_memory() as memory:
+        user = mine(memory)
+        for name in ("Greta", "Greta", "Greta Lindqvist", "Farid"):
+            user.add({"name": name, "content": f"{name} is at the hall"}, thread="group")
+        preview = user.erase(speaker="Greta Lindqvist", dry_run=True)
+        assert (preview.near_names, preview.counts["observations"]) == ({"Greta": 2}, 1)
+        assert "'Greta' spoke 2 times, too" in repr(preview)
+        assert user.erase(speaker="Farid", dry_run=True).near_names == {}
+        assert user.erase(speaker="greta").near_names == {"Greta Lindqvist": 1}
+    out = run("forget", "speaker", "Greta Lindqvist", "--dry-run").out
+    assert "of like names" not in out
+    with open_memory() as memory:
+        mine(memory).add({"name": "Gretta Lindqvist", "content": "I brought the rope"}, thread="group")
+    out = run("forget", "speaker", "Greta Lindqvist", "--dry-run").out
+    assert "kept, of like names: 'Gretta Lindqvist': 1 message" in out
+
+
 def test_commands_take_both(run: Run, open_memory: OpenMemory) -> None:
     with open_memory() as memory:
         mine(memory).add(GROUP, thread="group")

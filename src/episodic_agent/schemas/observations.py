@@ -1,6 +1,6 @@
 """What was observed, and the receipt for keeping it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from enum import StrEnum
@@ -69,6 +69,23 @@ class Observation:
 
     def __repr__(self) -> str:
         return described(self, self.at, f"{self.actor}: {self.text}")
+
+
+def by_time(observations: Iterable[Observation]) -> list[Observation]:
+    """Return what was said by its times; what has none of its own stays behind what it came after.
+
+    >>> from dataclasses import replace
+    >>> when = datetime(2026, 4, 10, 17, 40)
+    >>> answer = Observation(UUID(int=1), UUID(int=9), 0, when, when, "Farid", "32")
+    >>> late = replace(answer, seq=1, at=when - timedelta(minutes=2), text="How much?")
+    >>> [said.text for said in by_time([answer, late])]
+    ['How much?', '32']
+    """
+    timed: list[tuple[datetime, Observation]] = []
+    for observation in observations:
+        is_known = not timed or observation.at_source.has_clock
+        timed.append((observation.at if is_known else timed[-1][0], observation))
+    return [one for _, one in sorted(timed, key=lambda pair: pair[0])]
 
 
 def by_clock(at: datetime, utc_offset: int | None) -> datetime:

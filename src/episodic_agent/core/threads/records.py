@@ -23,7 +23,7 @@ class ThreadView:
     closed for `inactivity` can still be continued by a message that was only slow to arrive. `selected_at` is
     when the user chose it last, which counts as activity. `unpicked` tells that nobody ever named or selected
     it, and `answered` that the agent has spoken in it besides: whoever lets resolution find the place of
-    answers does not pick threads. `speakers` are the people heard in it of late, where anybody asked.
+    answers does not pick threads. `speakers` are who said each of its latest messages, where anybody asked.
     """
 
     id: UUID
@@ -37,7 +37,7 @@ class ThreadView:
     selected_at: datetime | None = None
     unpicked: bool = False
     answered: bool = False
-    speakers: frozenset[str] = frozenset()
+    speakers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

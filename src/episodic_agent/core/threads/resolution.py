@@ -8,8 +8,9 @@
    silence than the timeout has passed; or two minutes at most, before any answer. Such a thread of another
    channel, answered, is gone on with by a message that means nothing alone.
 3. On an implicit channel the current thread is the user's most recently active one, on whatever channel; but
-   what comes by a folder, a project, goes on with no thread of another project, and over channels only one
-   person's talk goes on: what a landlord writes is no part of a talk with colleagues.
+   what comes by a folder, a project, goes on with no thread of another project, and over channels goes on
+   only who the memory is of, and not where others talk: what Ana writes to the group is no part of her
+   direct messages. What the agent says belongs where its channel is.
 4. A silence longer than the timeout closes it and opens another; exactly the timeout does not.
 
 Time here is event time, so what counts is when something was said, not when it arrived. An arrival older
@@ -17,11 +18,13 @@ than the current thread goes where it would have gone in time: to a thread whose
 on both sides, holds it, or to a new one. Nothing ever moves `last_activity_at` back.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from episodic_agent.core.facts.speakers import OWNER
 from episodic_agent.core.threads.channels import Channels, are_apart, channel_name, projects_of
 from episodic_agent.core.threads.records import (
     CLOSED,
@@ -38,6 +41,8 @@ from episodic_agent.errors import NotFound
 DEFAULT_TIMEOUT = Channels()
 SELECTED = "the user selected it"
 _AT_ONCE = timedelta(minutes=2)
+OF_LATE = 8  # messages back that tell who talks in a thread
+_A_WORD = 1 / 3  # the share of what others say on a channel that is still the owner's with the agent
 
 
 def resolve(
@@ -92,21 +97,38 @@ def _among_the_same(
 ) -> list[ThreadView]:
     """Return the threads that bring together no people of several channels.
 
-    Where others talk on the channel, whoever speaks there speaks to them.
+    Where others talk on the channel, whoever speaks there speaks to them. Others cross no channel, whoever
+    they are: a person's direct messages and what they say to a group are apart.
     """
-    if not arriving.speaker:
-        return [*known]
-    result = [thread for thread in known if not _parts_people(thread, arriving)]
-    here = [thread for thread in result if not is_over_channels(thread, arriving.channel)]
-    with_others = any(
-        len(thread.speakers | {arriving.speaker}) > 1 and _within(thread, arriving, user_id, channels)
-        for thread in here
-    )
-    return here if with_others else result
+    here = [thread for thread in known if not is_over_channels(thread, arriving.channel)]
+    if arriving.speaker not in ("", OWNER):
+        return here
+    name = channel_name(arriving.channel)
+    in_time = [thread for thread in here if _within(thread, arriving, user_id, channels)]
+    shared = _shared_channels(known)
+    if name in shared or any(_others(thread) for thread in in_time):
+        return here
+    ids = {thread.id for thread in here}
+    return [t for t in known if t.id in ids or not (_others(t) or _leads_to(t, name, shared))]
 
 
-def _parts_people(thread: ThreadView, arriving: Arriving) -> bool:
-    return is_over_channels(thread, arriving.channel) and len(thread.speakers | {arriving.speaker}) > 1
+def _others(thread: ThreadView) -> int:
+    return sum(speaker != OWNER for speaker in thread.speakers)
+
+
+def _leads_to(thread: ThreadView, channel: str, shared: Set[str]) -> bool:
+    """Tell whether a thread that a message is to cross to is on a channel on which others talk."""
+    return channel not in thread.channels and not shared.isdisjoint(thread.channels)
+
+
+def _shared_channels(known: Sequence[ThreadView]) -> set[str]:
+    """Return the channels on which others talk, not those on which they put in a word."""
+    messages, of_others = Counter[str](), Counter[str]()
+    for thread in known:
+        for channel in thread.channels:
+            messages[channel] += len(thread.speakers)
+            of_others[channel] += _others(thread)
+    return {channel for channel, count in of_others.items() if count > messages[channel] * _A_WORD}
 
 
 def selected(
@@ -211,8 +233,8 @@ class Resolver:
         unpicked = not picked and (before is None or before.unpicked)
         answers = arriving.reply or (before is not None and before.answered)
         view = after(settled, before, unpicked=unpicked, answered=answers and unpicked)
-        speaker = {arriving.speaker} if arriving.speaker else set()
-        self._threads[thread] = replace(view, speakers=view.speakers | speaker)
+        speaker = (arriving.speaker,) if arriving.speaker else ()
+        self._threads[thread] = replace(view, speakers=(*view.speakers, *speaker)[-OF_LATE:])
         self._known[arriving.id] = thread
         if self._channels.is_explicit(arriving.channel) and arriving.thread is None:
             self._opened[channel_name(arriving.channel)] = thread
@@ -247,7 +269,7 @@ def after(
         before.selected_at if before is not None else None,
         unpicked,
         answered,
-        before.speakers if before is not None else frozenset(),
+        before.speakers if before is not None else (),
     )
 
 

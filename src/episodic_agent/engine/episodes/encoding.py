@@ -45,6 +45,7 @@ from episodic_agent.engine.visibility.hidden import newest_versions
 from episodic_agent.errors import NotFound
 from episodic_agent.protocols import EPISODES, OBSERVATIONS, Posting, Transaction, ref_of, stored_decision
 from episodic_agent.schemas import Encoding, Episode, Job, Kind, Observation, Scope, Vector
+from episodic_agent.schemas.observations import by_time
 
 RECALLED = EpisodeText("Recalled memories", "", {})  # of an episode that holds nothing else
 
@@ -180,7 +181,7 @@ class Encoder:
     def _work(self, tx: Transaction, job: Job | None, episode: Episode) -> _EncodingWork:
         """Read what an episode's words are made of."""
         stored = tx.observations.read(episode.thread_id, episode.first_seq, episode.last_seq)
-        cover = without_frames(all_own_words(newest_versions(tx, stored)))
+        cover = without_frames(all_own_words(by_time(newest_versions(tx, stored))))
         spoken = any(one.kind is not Kind.STEP for one in cover)
         words = RECALLED if spoken else self._words(tx, episode, cover)
         ref = ref_of(tx.threads.number(episode.thread_id), episode.first_seq)

@@ -23,6 +23,7 @@ from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Episode, EpisodeKind, Kind, Observation, Thread
+from episodic_agent.schemas.observations import by_time
 
 if TYPE_CHECKING:
     from episodic_agent.core import echo
@@ -69,7 +70,7 @@ def recent(
         if len(shown) >= limit or len(episodes) < asked:
             break
         asked *= WIDER
-    closed = _marked(visibility, shown[:limit], _origins(tx, shown[:limit]), now)
+    closed = _marked(tx, visibility, shown[:limit], _origins(tx, shown[:limit]), now)
     lifted = Visibility(tx, now, lifted=True) if suppressed else visibility
     if thread_id is None:
         opened = _newest_open(tx, lifted, limit, lambda card: card.end_at)
@@ -143,7 +144,7 @@ def in_order(
     What begins and ends at once stands thread by thread, in the order it was said.
     """
     closed = sorted(closed, key=lambda e: (e.thread_id.bytes, e.first_seq))
-    cards = _marked(Visibility(tx, now), closed, _origins(tx, closed), now)
+    cards = _marked(tx, Visibility(tx, now), closed, _origins(tx, closed), now)
     return sorted([*cards, *opened], key=lambda c: (c.start_at, c.end_at, c.thread_id.bytes))
 
 
@@ -246,7 +247,7 @@ def worded_open(
 
 def words_of_open(inside: Sequence[Observation]) -> "wording.EpisodeText":
     """Return title and summary of what is not closed yet, by how it began and what came last."""
-    own = without_frames(echo.all_own_words(inside))
+    own = without_frames(echo.all_own_words(by_time(inside)))
     read = own if len(own) <= 2 * _ENDS_READ else [*own[:_ENDS_READ], *own[-_ENDS_READ:]]
     return _words_of(_Beginning(read))
 
@@ -313,10 +314,17 @@ def _newest_words(
 
 
 def _marked(
-    visibility: Visibility, episodes: Sequence[Episode], origins: Mapping[UUID, str], now: datetime
+    tx: Transaction,
+    visibility: Visibility,
+    episodes: Sequence[Episode],
+    origins: Mapping[UUID, str],
+    now: datetime,
 ) -> list[EpisodeCard]:
-    """Describe episodes with their marks: a pinned one does not fade."""
-    cards = [_card(visibility.worded(e), origins.get(e.thread_id, ""), now) for e in episodes]
+    """Describe episodes with their marks: a pinned one does not fade, what was erased counts no more."""
+    erased = _erased(tx, episodes)
+    cards = [
+        _card(visibility.worded(e), origins.get(e.thread_id, ""), now, erased.get(e.id, 0)) for e in episodes
+    ]
     hidden, pinned = visibility.why_all(episodes), visibility.pinned_of(episodes)
     if not hidden and not pinned:
         return cards
@@ -331,12 +339,25 @@ def _marked(
     ]
 
 
+def _erased(tx: Transaction, episodes: Sequence[Episode]) -> Mapping[UUID, int]:
+    """Count what was erased of each episode, of those that lost something."""
+    by_thread: dict[UUID, list[Episode]] = {}
+    for episode in episodes:
+        by_thread.setdefault(episode.thread_id, []).append(episode)
+    counts: dict[UUID, int] = {}
+    for thread, some in by_thread.items():
+        first, last = min(one.first_seq for one in some), max(one.last_seq for one in some)
+        if gone := [tombstone.seq for tombstone in tx.observations.erased(thread, first, last)]:
+            counts |= {one.id: sum(one.first_seq <= seq <= one.last_seq for seq in gone) for one in some}
+    return counts
+
+
 def _origins(tx: Transaction, episodes: Sequence[Episode]) -> Mapping[UUID, str]:
     """Return the names of the threads of episodes."""
     return {t.id: t.origin for t in tx.threads.list(ids=list({e.thread_id for e in episodes}))}
 
 
-def _card(episode: Episode, origin: str, now: datetime) -> EpisodeCard:
+def _card(episode: Episode, origin: str, now: datetime, erased: int = 0) -> EpisodeCard:
     days = max(0.0, (now - episode.last_reviewed_at).total_seconds() / DAY)
     return EpisodeCard(
         episode_id=episode.id,
@@ -346,7 +367,7 @@ def _card(episode: Episode, origin: str, now: datetime) -> EpisodeCard:
         summary=episode.summary,
         start_at=episode.start_at,
         end_at=episode.end_at,
-        observations=episode.size,
+        observations=episode.size - erased,
         state=str(episode.state),
         reason=episode.reason,
         surprise=episode.surprise,
@@ -380,7 +401,7 @@ def card(tx: Transaction, identity: UUID, now: datetime) -> EpisodeCard:
     closed = episode(tx, identity)
     if closed.kind is EpisodeKind.CROSS_THREAD:
         return _card(closed, LINKED, now)
-    return _marked(Visibility(tx, now), [closed], _origins(tx, [closed]), now)[0]
+    return _marked(tx, Visibility(tx, now), [closed], _origins(tx, [closed]), now)[0]
 
 
 def successor(tx: Transaction, identity: UUID) -> UUID:
@@ -427,11 +448,11 @@ def messages(tx: Transaction, identity: UUID) -> list[Observation]:
         return spoken(tx, episode)
     if episode is not None:
         episode = with_end(tx, episode)
-        return list(tx.observations.read(episode.thread_id, episode.first_seq, episode.last_seq))
+        return by_time(tx.observations.read(episode.thread_id, episode.first_seq, episode.last_seq))
     card = open_frame(tx, identity)
     if card is not None:
         frame = tx.threads.frame(card.thread_id)
-        return list(tx.observations.read(card.thread_id, frame.first_seq, frame.next_seq - 1))
+        return by_time(tx.observations.read(card.thread_id, frame.first_seq, frame.next_seq - 1))
     raise NotFound(f"no episode {identity} in this memory; `episodic episodes` lists the ids")
 
 
@@ -464,7 +485,7 @@ def full_episodes(
     visibility, lifted = Visibility(tx, now), Visibility(tx, now, lifted=True)
     behind: list[FullEpisode | None] = []
     for card in cards:
-        closed, observations = episodes.get(card.episode_id), list(read.get(card.episode_id, ()))
+        closed, observations = episodes.get(card.episode_id), by_time(read.get(card.episode_id, ()))
         if observations and visibility.drawn:
             meant = lifted if isinstance(card, EpisodeCard) and card.hidden else visibility
             observations = meant.visible(tx.threads.number(card.thread_id), observations)

@@ -11,6 +11,7 @@ from episodic_agent.schemas import Scope
 
 MOST: Final = 1 << 20  # speakers of one user's memory
 NAMED: Final = 10  # of them an error names
+_ALIKE: Final = 0.85  # as difflib counts: "Gretta" and "Greta"
 
 
 def speaker_name(scope: Scope, speaker: str) -> str:
@@ -43,3 +44,21 @@ def refs_of_speaker(tx: Transaction, speaker: str) -> list[int]:
         known = ", ".join(map(repr, spoke[:NAMED])) or "nobody"
         raise NotFound(f"nothing that {speaker!r} said is in this memory; {guess}who spoke: {known}{more}")
     return list(tx.observations.having("actor", meant))
+
+
+def near_names(tx: Transaction, speaker: str) -> dict[str, int]:
+    """Return speakers who may be the same person by their name, with how often each spoke.
+
+    One has the words of the other ("Greta", "Greta Lindqvist": renamed), or is written a little otherwise.
+    """
+    name = speaker_name(tx.scope, speaker)
+    spoke = tx.observations.actors(limit=MOST)
+    others = {actor: other for actor in spoke if (other := speaker_name(tx.scope, actor)) != name}
+    alike = {*difflib.get_close_matches(name, [*others.values()], n=NAMED, cutoff=_ALIKE)}
+    parts = {*words(name)}
+    near = [
+        actor
+        for actor, other in others.items()
+        if other in alike or (parts and (parts <= {*words(other)} or {*words(other)} <= parts))
+    ]
+    return {actor: spoke[actor] for actor in near[:NAMED]}

@@ -11,7 +11,7 @@ from episodic_agent.engine.arguments import aware, clean_name, episode_identity,
 from episodic_agent.engine.episodes.listing import find_thread
 from episodic_agent.engine.erase.erasing import PREVIEW, Eraser, refs_of
 from episodic_agent.engine.erase.repeats import quoting, repeated
-from episodic_agent.engine.erase.speakers import refs_of_speaker, speaker_name
+from episodic_agent.engine.erase.speakers import near_names, refs_of_speaker, speaker_name
 from episodic_agent.engine.filters import held_to
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.later import Later
@@ -115,10 +115,11 @@ class Forgetter:
         def erase(tx: Transaction) -> tuple[Erasure, Sequence[Observation]]:
             refs, name = _refs_named(tx, what, named)
             gone = [*tx.observations.get(refs).values()]
+            near = near_names(tx, str(named)) if what is What.SPEAKER else {}
             made = self._eraser.erase(tx, refs, reason=REQUEST, now=at, what=what, name=name)
             if made is None:
                 raise NotFound(f"{what} {name} is erased already; `episodic forget receipts` lists when")
-            return made, gone
+            return replace(made, near_names=near), gone
 
         return self._forgotten(scope, erase, dry_run=dry_run, sweep=sweep)
 
@@ -174,7 +175,7 @@ class Forgetter:
             )
         self._later.try_run(scope)
         with self._deps.store.begin(scope, write=False) as tx:
-            return replace(done, repeated_by=self._repeated(tx, gone))
+            return replace(done, repeated_by=self._repeated(tx, gone), near_names=made.near_names)
 
     def _repeated(self, tx: Transaction, gone: Sequence[Observation]) -> Sequence[UUID]:
         same = repeated(tx, gone, self._deps.language)

@@ -16,7 +16,7 @@ from episodic_agent.core.identity import decision_id, thread_id
 from episodic_agent.core.ingest import Item
 from episodic_agent.core.threads.channels import Channels, channel_name
 from episodic_agent.core.threads.records import OPEN, Arriving, IntakeVerdict, Resolution, ThreadView
-from episodic_agent.core.threads.resolution import Resolver, idle, is_over_channels
+from episodic_agent.core.threads.resolution import OF_LATE, Resolver, idle, is_over_channels
 from episodic_agent.core.threads.turns import is_reply
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Transaction, stored_decision
@@ -34,7 +34,6 @@ NAMED: Final = "named"  # verdict of the decision that a caller named a thread w
 POLICY: Final = "threads-2027-02"
 _NEAREST: Final = 8  # threads that may be current; the first is, unless it is closed in this call
 _EARLIER: Final = 200  # threads looked at for a place in time
-_OF_LATE: Final = 8  # messages back that tell who talks in a thread
 _COME_BACK_TO: Final = timedelta(days=1)  # between the first and the last message of a place
 _MADE_UP: Final = re.compile(r"(?:^|[-_:])[0-9a-f]{8,}(?:-[0-9a-f]+)*$", re.IGNORECASE)  # hashes, UUIDs
 _UNNAMED: Final = re.compile(r" \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ(?: \(\d+\))?$")
@@ -84,10 +83,11 @@ class Placement:
                 replace(view, unpicked=view.id in spoken_in, answered=spoken_in.get(view.id, False))
                 for view in views
             ]
-        channels_here = {item.channel for item, _ in items if not is_reply(item)}
-        several = any(is_over_channels(view, channel) for view in views for channel in channels_here)
+        several = any(
+            is_over_channels(view, channel) for view in views for channel in {i.channel for i, _ in items}
+        )
         speakers = self._speakers(views) if several else {}
-        views = [replace(view, speakers=speakers.get(view.id, frozenset())) for view in views]
+        views = [replace(view, speakers=speakers.get(view.id, ())) for view in views]
         self._resolver = Resolver(views, tx.scope.user_id, self._channels, name=self._name, opened=opened)
 
     @property
@@ -111,15 +111,15 @@ class Placement:
         """Tell whether an item may find a thread on a channel where users mostly pick one."""
         return self._channels.is_explicit(item.channel) and not is_reply(item)
 
-    def _speakers(self, views: Sequence[ThreadView]) -> dict[UUID, frozenset[str]]:
-        """Return who spoke of late in threads that another channel's message may join."""
+    def _speakers(self, views: Sequence[ThreadView]) -> dict[UUID, tuple[str, ...]]:
+        """Return who said the latest messages of threads that another channel's message may join."""
         frames = self._tx.threads.frame([view.id for view in views]) if views else {}
         ranges = [
-            (one, max(0, frame.next_seq - _OF_LATE), frame.next_seq - 1) for one, frame in frames.items()
+            (one, max(0, frame.next_seq - OF_LATE), frame.next_seq - 1) for one, frame in frames.items()
         ]
         rows = self._tx.observations.read(ranges) if ranges else []
         return {
-            identity: frozenset(name for one in row if (name := self._speaker(one)))
+            identity: tuple(name for one in row if (name := self._speaker(one)))
             for (identity, _, _), row in zip(ranges, rows, strict=True)
         }
 

@@ -458,11 +458,13 @@ def _remains(erasure: Erasure) -> str:
 
 
 def _repeats(erasure: Erasure) -> str:
-    """Say which messages that stay hold the same words, "" where none does."""
+    """Say who has a like name, and which messages that stay hold the same words; "" where there is none."""
+    near = [f"{name!r}: {plural(count, 'message')}" for name, count in erasure.near_names.items()]
+    named = f"\nkept, of like names: {', '.join(near)}" if near else ""
     if not erasure.repeated_by:
-        return ""
+        return named
     count = plural(len(erasure.repeated_by), "message")
-    return f"\nkept, though they hold the same words: {count} ({_ids(erasure.repeated_by)})"
+    return f"{named}\nkept, though they hold the same words: {count} ({_ids(erasure.repeated_by)})"
 
 
 def _excerpt(message: Observation, texts: Sequence[str]) -> str:
