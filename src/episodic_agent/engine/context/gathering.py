@@ -455,7 +455,10 @@ class _Legs:
         self._others = now.others
         last = now.sitting[-LAST:]
         self.language = deps.language
-        self.terms = content_terms(now.text, self.language)
+        terms = content_terms(now.text, self.language)
+        # in a project its name tells nothing apart
+        names = {term for name in now.others.project_names for term in content_terms(name, self.language)}
+        self.terms = [term for term in terms if term not in names] or terms
         self.order: Order | None = None
         if ordered and len(now.text) <= _LONGEST_QUESTION:
             self.order = order_of(now.text)
@@ -690,10 +693,5 @@ def _held(asked: set[str], held: Sequence[set[str]], sitting: npt.NDArray[np.int
 def _speaker(now: Situation, texts: Sequence[Observation]) -> str:
     """Return who speaks now, as far as one can tell: who spoke last here, or speaks most."""
     here = [item.actor for item in now.sitting if not is_reply(item)]
-    if here:
-        return here[-1]
-    counts: dict[str, int] = {}
-    for item in texts:
-        if not is_reply(item):
-            counts[item.actor] = counts.get(item.actor, 0) + 1
-    return max(counts, key=lambda name: (counts[name], name), default="")
+    counts = Counter(item.actor for item in texts if not is_reply(item))
+    return here[-1] if here else max(counts, key=lambda name: (counts[name], name), default="")
