@@ -62,3 +62,33 @@ def test_in_a_project_its_name_tells_nothing_apart(memory: Memory) -> None:
     say(memory, 14, "leave the payout ticket open until the bank writes", channel=PROJECT)
     asked = "What is still open in ledger-jobs?"
     assert "payout ticket" in told(memory, asked, 40, channel=PROJECT)
+
+
+NOWHERE = "What is the wifi password?"
+
+
+def test_a_question_that_nothing_answers_is_told_what_always_holds_and_little_else(
+    open_memory: OpenMemory,
+) -> None:
+    memory = open_memory(embedder="none")
+    say(memory, 0, "Never use emojis with me")
+    for day in range(1, 50):
+        say(memory, day, f"Bus number {day} came late to the station, so I walked", thread=f"bus {day}")
+    assert mine(memory).search(NOWHERE).abstained
+    for asked in (NOWHERE, "zeppelin"):
+        context = told(memory, asked, 1_500)
+        assert "emojis" in context
+        assert "Bus number" not in context
+    # neither who asks for what was told nor who tells how things are is told less for it
+    assert "Bus number" in told(memory, "Which bus came late to the station?", 1_500)
+    assert "Bus number" in told(memory, "I walk to the zeppelin, my bus is late", 1_500)
+
+
+def test_a_question_that_goes_on_with_a_talk_is_no_question_for_what_nothing_tells(memory: Memory) -> None:
+    for day in range(1, 50):
+        say(memory, day, f"Bus number {day} came late to the station, so I walked", thread=f"bus {day}")
+    mine(memory).add(
+        {"role": "user", "content": "The bus to the station again", "timestamp": NOW.isoformat()},
+        thread="now",
+    )
+    assert "Bus number" in told(memory, "What is the delay there today?", 1_500, thread="now")
