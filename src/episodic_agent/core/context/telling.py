@@ -48,6 +48,7 @@ from episodic_agent.core.context.relevance import RIVALS
 from episodic_agent.core.context.tokens import cut_to, estimate, tenths
 from episodic_agent.core.language import excerpt, tokens
 from episodic_agent.core.links.lexicon import cues
+from episodic_agent.core.recall.alone import asks
 from episodic_agent.schemas.contexts import Context, ContextItem, LineKind
 
 DROP: Final = 3.2  # log-odds below the best, at a budget of 800
@@ -69,6 +70,7 @@ _LONG_SESSION: Final = 3.0
 _NAME: Final = 40  # characters of a speaker's name
 _TITLE: Final = 80  # characters of the title of what is gone on from
 _MESSAGE_SHARE: Final = 0.5  # of the budget, for a message that does not fit anyway
+_REPEATS: Final = 0.6  # share of a text's terms that another holds, from which it waits where room is small
 _SAID_BEFORE: Final = 0.9  # share of a text's terms that a fact holds: it adds nothing
 
 
@@ -99,6 +101,7 @@ SHARES: Final[Mapping[Block, float]] = {
 WISHES: Final = 0.2
 FEW_WISHES: Final = 0.4
 _FEW: Final = 5
+_SMALL: Final = 300  # tokens, below which the share of these few sinks where the message asks
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +296,9 @@ def _going_on(frame: ContextPhrases, continued: Continued) -> str:
 class _Shares:
     """What is left of the budget and, of it, of each block's share, in tenths of a token."""
 
-    def __init__(self, room: int, max_tokens: int, *, wishes_apart: bool) -> None:
+    def __init__(self, room: int, max_tokens: int, *, wishes_apart: bool, asks: bool) -> None:
+        few = FEW_WISHES * min(1.0, max_tokens / _SMALL) if asks else FEW_WISHES
+        self._few = max(WISHES, few)
         self._room = room
         self._left = {block: 10 * share * max_tokens for block, share in SHARES.items()}
         self._apart = wishes_apart
@@ -309,7 +314,7 @@ class _Shares:
         """Take the room of a line; False where there is none."""
         wishes = self._apart and quote.block is Block.KNOWN and quote.wish
         if wishes:
-            share = self._budget * (FEW_WISHES if self._wishes < _FEW else WISHES) - self._wished
+            share = self._budget * (self._few if self._wishes < _FEW else WISHES) - self._wished
         else:
             share = self._left.get(quote.block, self._room)
         if cost > min(self._room, share):
@@ -343,7 +348,9 @@ def _chosen(
     order = sorted(
         candidates, key=lambda quote: (-round(quote.worth, 9), quote.block, quote.at, quote.first_seq)
     )
-    shares = _Shares(room, max_tokens, wishes_apart=dated)
+    if dated and max_tokens < _BASE:
+        order = _repeats_last(order, message, least)
+    shares = _Shares(room, max_tokens, wishes_apart=dated, asks=asks(message))
     taken: list[QuotedText] = []
     uncut: list[QuotedText] = []
     headed: set[object] = set()
@@ -376,6 +383,29 @@ def _chosen(
         uncut.append(quote)
     most = int(_WIDEST * max_tokens)
     return _widened(taken, uncut, message, frame, shares=shares, most=most)
+
+
+def _repeats_last(order: Sequence[QuotedText], message: str, least: float) -> list[QuotedText]:
+    """Return candidates with those of earlier talk last that say little beside the message or a better one.
+
+    A test that failed as it does now holds all that the message quotes of it, and no cure. What may have
+    changed another text keeps its place: without it that one would not be told.
+    """
+    changes = {spot for quote in order for spot in quote.corrected_by}
+    first: list[QuotedText] = []
+    last: list[QuotedText] = []
+    known = [terms_of(message)]
+    for quote in order:
+        if quote.block is not Block.BEFORE or quote.worth < least or quote.spot in changes:
+            first.append(quote)
+            continue
+        terms = terms_of(quote.text)
+        if any(len(terms & others) >= _REPEATS * len(terms) for others in known):
+            last.append(quote)
+        else:
+            first.append(quote)
+            known.append(terms)
+    return [*first, *last]
 
 
 def _widened(

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         CALIBRATED_FOR,
         Confidence,
         Signs,
+        answerability,
         assess,
         certain,
         support,
@@ -72,8 +73,8 @@ else:
             "bm25": "ceiling idf kept_terms scores term_score term_weight",
             "candidates": "Candidates EpisodeArrays no_episodes",
             "confidence": (
-                "ABSTENTION_THRESHOLD CALIBRATED_FOR Confidence Signs assess certain support"
-                " surprise_at_strangers"
+                "ABSTENTION_THRESHOLD CALIBRATED_FOR Confidence Signs answerability assess certain"
+                " support surprise_at_strangers"
             ),
             "diversity": "NEAR_DUPLICATE diversify newest_outputs",
             "fusion": (
@@ -106,6 +107,7 @@ __all__ = [
     "RecallPolicy",
     "Signs",
     "analyse",
+    "answerability",
     "assess",
     "ceiling",
     "certain",

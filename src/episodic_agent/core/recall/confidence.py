@@ -175,15 +175,40 @@ def assess(
     """
     if not len(candidates) or not float(fused.scores.max()) > 0:
         return Confidence(0.0, np.zeros(len(candidates)))
-    signs = _read(query, candidates, ceiling, unknown=unknown, known=known, share=share)
-    signs = replace(signs, documents=documents, narrow=filtered and len(candidates) < NARROW)
-    if signs.cosine is None and not (signs.literal or max(signs.coverage, signs.held) > 0):
+    answerable = answerability(
+        query,
+        candidates,
+        ceiling,
+        unknown=unknown,
+        known=known,
+        share=share,
+        documents=documents,
+        filtered=filtered,
+    )
+    if not answerable:
         return Confidence(0.0, np.zeros(len(candidates)))
-    answerable = support(signs)
     ranks = np.empty(len(candidates))
     ranks[fused.order] = np.arange(1, len(candidates) + 1)
     bias, by_rank = _HIT
     return Confidence(answerable, answerable / (1 + np.exp(-(bias + by_rank * np.log(ranks)))))
+
+
+def answerability(
+    query: Query,
+    candidates: Candidates,
+    ceiling: float,
+    *,
+    unknown: float = 0.0,
+    known: bool = True,
+    share: float | None = None,
+    documents: int | None = None,
+    filtered: bool = False,
+) -> float:
+    """Return the probability that some of the candidates answer, as `assess` reads them: 0 where none may."""
+    signs = _read(query, candidates, ceiling, unknown=unknown, known=known, share=share)
+    signs = replace(signs, documents=documents, narrow=filtered and len(candidates) < NARROW)
+    bears = signs.cosine is not None or signs.literal or max(signs.coverage, signs.held) > 0
+    return support(signs) if bears else 0.0
 
 
 def certain(shares: FloatArray) -> Confidence:

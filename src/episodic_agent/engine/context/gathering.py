@@ -39,6 +39,7 @@ from episodic_agent.core.recall.due import days_asked
 from episodic_agent.core.recall.order import Order, order_of, without_order
 from episodic_agent.core.recall.query import Query
 from episodic_agent.core.threads.turns import is_reply
+from episodic_agent.engine.context.abstaining import SURELY, is_unanswered
 from episodic_agent.engine.context.ordering import in_order
 from episodic_agent.engine.context.speakers import are_named, is_named_agent, replier, told_by
 from episodic_agent.engine.deps import Deps
@@ -49,6 +50,7 @@ from episodic_agent.engine.recall.elsewhere import NO_OTHERS, Elsewhere
 from episodic_agent.engine.recall.filtering import SearchBounds, refs_of_threads
 from episodic_agent.engine.recall.gathering import REACH, outermost, within
 from episodic_agent.engine.recall.happening import happened_refs
+from episodic_agent.engine.recall.matching import as_shown
 from episodic_agent.engine.recall.talks import asked_alone, named_talk, refs_of_people
 from episodic_agent.engine.recall.times import (
     in_its_time,
@@ -110,6 +112,12 @@ class Situation:
     others: Elsewhere = NO_OTHERS
     talk: Refs | None = None
     taken_on: commitments.Commitments = commitments.NONE_ASKED
+
+    @property
+    def stands_alone(self) -> bool:
+        """Tell whether a message neither goes on with a talk nor names one, a time or commitments."""
+        timed = self.when is not None and bool(len(self.when.refs))
+        return not (timed or self.sitting or self.taken_on.shares) and self.talk is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +283,8 @@ def gathered(
         stating = bearing(seen, vectors=legs.vectors)[first] * states([texts[row] for row in first])
         worths[first] += statement_worth(vectors=legs.vectors) * stating
     worths = in_order(_timed(worths, now, texts, order), legs.order, texts, seen)
+    if policy == RIVALS and now.stands_alone and is_unanswered(deps, now.text, now.at, seen, legs.documents):
+        worths = np.where(worths < SURELY, worths - _NEVER, worths)
     added = dict(linked) if policy != RIVALS else {}  # there a link is one of the features
     called = partial(told_by, whose=tx.scope, here=now.before, named=are_named((*now.before, *texts)))
     quotes = [
@@ -455,7 +465,10 @@ class _Legs:
         self._others = now.others
         last = now.sitting[-LAST:]
         self.language = deps.language
-        self.terms = content_terms(now.text, self.language)
+        terms = content_terms(now.text, self.language)
+        # in a project its name tells nothing apart
+        names = {term for name in now.others.project_names for term in content_terms(name, self.language)}
+        self.terms = [term for term in terms if term not in names] or terms
         self.order: Order | None = None
         if ordered and len(now.text) <= _LONGEST_QUESTION:
             self.order = order_of(now.text)
@@ -469,6 +482,7 @@ class _Legs:
         statistics = tx.index.statistics(OBSERVATIONS, list({**weights, **before}))
         frequent = kept_terms(dict(statistics.frequencies), statistics.documents)
         self._length = statistics.average_length
+        self.documents = statistics.documents
         self.asking, self.before = (
             {
                 t: w * term_weight(t, frequent[t], statistics.documents)
@@ -514,11 +528,15 @@ class _Legs:
         if not weights:
             return np.zeros(0, np.int64)
 
-        def read(most: int) -> Refs:
-            index, length = self._tx.index, self._length
-            return index.text_scores(OBSERVATIONS, weights, k1=K1, b=B, average_length=length, limit=most)[0]
+        return self._of_here(
+            lambda most: self._worded(weights, limit=most)[0], lambda refs: self.words(weights, refs)
+        )
 
-        return self._of_here(read, lambda refs: self.words(weights, refs))
+    def _worded(
+        self, weights: Mapping[str, float], refs: Refs | None = None, *, limit: int = 0
+    ) -> tuple[Refs, npt.NDArray[Any]]:
+        index, length = self._tx.index, self._length
+        return index.text_scores(OBSERVATIONS, weights, refs, k1=K1, b=B, average_length=length, limit=limit)
 
     def _of_here(self, read: Callable[[int], Refs], scores: Callable[[Refs], npt.NDArray[Any]]) -> Refs:
         """Return the best of what lies nowhere else: more are read where some of them do.
@@ -544,11 +562,7 @@ class _Legs:
             return np.zeros(0, np.int64)
         index, legs = self._tx.index, []
         if self.asking:
-            legs.append(
-                index.text_scores(
-                    OBSERVATIONS, self.asking, k1=K1, b=B, average_length=self._length, limit=REACH
-                )
-            )
+            legs.append(self._worded(self.asking, limit=REACH))
         if self.message is not None:
             query = self.message.astype(np.float32)
             legs.append(index.vector_scores(OBSERVATIONS, self._deps.embedder_name, query, limit=REACH))
@@ -560,17 +574,12 @@ class _Legs:
             return np.zeros(len(refs))
         query = vector.astype(np.float32)
         scores = self._tx.index.vector_scores(OBSERVATIONS, self._deps.embedder_name, query, refs)[1]
-        results = scores.astype(np.float64)
-        own = self._deps.calibration
-        return np.nan_to_num(results if own is None else own.as_default(results))
+        return as_shown(self._deps, scores)
 
     def words(self, weights: Mapping[str, float], refs: Refs) -> Floats:
         if not weights:
             return np.zeros(len(refs))
-        scores = self._tx.index.text_scores(
-            OBSERVATIONS, weights, refs, k1=K1, b=B, average_length=self._length
-        )[1]
-        return scores.astype(np.float64)
+        return self._worded(weights, refs)[1].astype(np.float64)
 
 
 def _candidates(
@@ -592,13 +601,10 @@ def _candidates(
     outside = now.others.outside(thread.id for thread in newest)
     ends |= {thread.id: None for thread in [one for one in newest if one.id not in outside][: NEWEST + 1]}
     frames = tx.threads.frame(list(ends))
-    reach = [
-        np.arange(
-            ref_of(tx.threads.number(item), max(0, frame.next_seq - OF_EACH)),
-            ref_of(tx.threads.number(item), frame.next_seq),
-        )
-        for item, frame in frames.items()
-    ]
+    reach = []
+    for item, frame in frames.items():
+        end = ref_of(tx.threads.number(item), frame.next_seq)
+        reach.append(np.arange(end - min(OF_EACH, frame.next_seq), end))
     timed = [] if now.when is None else [now.when.refs]
     timed += [] if now.talk is None else [now.talk[-PER_LEG:]]
     timed += [np.array([*now.taken_on.shares], np.int64)]
@@ -690,10 +696,5 @@ def _held(asked: set[str], held: Sequence[set[str]], sitting: npt.NDArray[np.int
 def _speaker(now: Situation, texts: Sequence[Observation]) -> str:
     """Return who speaks now, as far as one can tell: who spoke last here, or speaks most."""
     here = [item.actor for item in now.sitting if not is_reply(item)]
-    if here:
-        return here[-1]
-    counts: dict[str, int] = {}
-    for item in texts:
-        if not is_reply(item):
-            counts[item.actor] = counts.get(item.actor, 0) + 1
-    return max(counts, key=lambda name: (counts[name], name), default="")
+    counts = Counter(item.actor for item in texts if not is_reply(item))
+    return here[-1] if here else max(counts, key=lambda name: (counts[name], name), default="")

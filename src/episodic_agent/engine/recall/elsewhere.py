@@ -6,6 +6,7 @@ which something would be told. Threads that a caller names (`only`) are a wall: 
 what was linked by hand nor a wish that holds everywhere.
 """
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
@@ -96,6 +97,11 @@ class Elsewhere:
 
     def __bool__(self) -> bool:
         return bool(self._own) or self._only is not None
+
+    @property
+    def project_names(self) -> list[str]:
+        """Return what the projects that are worked in are called: the last part of each folder."""
+        return [os.path.basename(one) for one in sorted(self._own)]
 
     @property
     def only(self) -> frozenset[UUID] | None:

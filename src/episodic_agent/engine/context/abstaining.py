@@ -1,0 +1,44 @@
+"""Whether a message asks for what nothing here tells: then little is told of earlier talk.
+
+A search abstains from such a question. A context would be filled with what is nearest all the same, as the
+bar sinks with the budget, and whoever answers took the nearest for an answer. An elliptical message is no
+such question, nor is one that goes on with what stands above it or with another talk.
+"""
+
+from datetime import datetime
+from typing import Final
+
+import numpy as np
+
+from episodic_agent.core import recall as ranking
+from episodic_agent.core.context.relevance import EarlierWords
+from episodic_agent.core.episodes.languages import guess_language
+from episodic_agent.core.language import words
+from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
+from episodic_agent.core.recall.alone import asks
+from episodic_agent.engine.deps import Deps
+
+SURELY: Final = -4.0  # log-odds from which what is told may bear on the message, whatever a search says of it
+_FEWEST: Final = 2  # terms: "how was it?" presupposes what is meant
+
+
+def is_unanswered(deps: Deps, text: str, at: datetime, seen: EarlierWords, documents: int) -> bool:
+    """Tell whether a message asks, or is a word to look for, and a search of as many texts would abstain."""
+    query = ranking.analyse(text, (), at, language=deps.language or guess_language(text))
+    is_question = asks(text) and seen.terms >= _FEWEST and not seen.links.any()
+    # where words stand without spaces one may be a whole request
+    is_word = query.literal and query.script not in BIGRAM_SCRIPTS and len(words(text)) == 1
+    known = deps.calibration is not None or deps.embedder_name.startswith(ranking.CALIBRATED_FOR)
+    # cosines on no known scale tell what is nearest, and not whether that is near
+    if not (is_question or is_word) or (seen.cosine.any() and not known):
+        return False
+    every = ranking.Candidates(
+        [""] * len(seen.words),
+        seen.words,
+        seen.cosine,
+        held=seen.held,
+        phrase=(seen.held >= 1.0).astype(np.float64),
+    )
+    share = ranking.measured_share(query, every, known=known)
+    sure = ranking.answerability(query, every, 0.0, known=known, share=share, documents=documents)
+    return sure < ranking.RECALL_2027_01.threshold
