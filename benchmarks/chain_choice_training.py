@@ -145,7 +145,7 @@ def fit(learnt: Sequence[Weighed], *, vectors: bool) -> Table:
 
 
 def chained(sessions: Sequence[Told], table: Table) -> list[Counter[str]]:
-    """Count sessions by their parents, when they open and when they close, chained by weights as they come."""
+    """Count sessions by their parents, as they open and as they close, chained by these weights."""
     counts: list[Counter[str]] = [Counter(), Counter()]
     before: list[EpisodeView] = []
     names = {one.closed.id: one.id for one in sessions}

@@ -218,7 +218,7 @@ def _kind(key: str) -> str:
 def _rows(
     new: EpisodeView, candidates: Sequence[EpisodeView], calibration: Calibration | None
 ) -> dict[UUID, dict[str, float]]:
-    """Return the numbers of each candidate with words as an option of linking; without words there are none."""
+    """Return the numbers of each candidate with words as an option of linking."""
     options = [one for one in candidates if one.talk is not None]
     talks = [one.talk for one in options if one.talk is not None]
     if new.talk is None or not talks:
