@@ -28,7 +28,7 @@ from episodic_agent.wiring import demo_conversations, load_settings, make_embedd
 
 HALVES = ("dev", "frozen")
 SPACE = UUID("9d0f6a7c-5f0e-5b43-8d5c-2a7f1f2f5c10")
-POLICIES = ("seed-004", "chain-fixed", "chain-2026-12", "default")
+POLICIES = ("seed-004", "chain-fixed", "chain-2026-12", "chain-2027-01", "default")
 PREVIOUS = "the previous session"
 Parents = dict[str, str | None]
 Rule = Callable[[World], Parents]
@@ -60,7 +60,7 @@ class Reader:
 
     def _views(self, world: World, session: Session) -> Read:
         texts = [(windows(one.text) or [""])[0] for one in session.messages]
-        vectors = self._vectors(texts)
+        vectors = self.vectors(texts)
         turns = [
             SessionTurn(one.at, one.text, one.speaker == session.user, vector)
             for one, vector in zip(session.messages, vectors, strict=True)
@@ -70,10 +70,11 @@ class Reader:
         spoken_turn = next((turn for turn in turns if turn.own), turns[0])
         opened = view_of(replace(standing, closed=False), [spoken_turn], vector=spoken_turn.vector)
         summary = encode_extractive(_observations(identity, session), vectors).summary
-        vector = self._vectors([(windows(summary) or [""])[0]])[0]
+        vector = self.vectors([(windows(summary) or [""])[0]])[0]
         return Read(session, opened, view_of(standing, turns, vector=vector))
 
-    def _vectors(self, texts: Sequence[str]) -> list[Vector | None]:
+    def vectors(self, texts: Sequence[str]) -> list[Vector | None]:
+        """Return an embedding of each text, None without an embedder."""
         if self._embedder is None:
             return [None] * len(texts)
         missing = list(dict.fromkeys(text for text in texts if text not in self._kept))

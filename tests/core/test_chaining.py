@@ -233,7 +233,14 @@ def test_a_chain_is_gone_on_with_at_its_end_even_where_its_beginning_is_nearer()
         axis(0.4),
         parent=first.id,
     )
-    assert parent_of(opened(vector=axis(1.0)), [first, second], DEFAULT) == second.id
+    assert parent_of(opened(vector=axis(1.0)), [first, second], chain_policy("chain-2027-01")) == second.id
+
+
+def test_what_was_chained_wrongly_does_not_become_the_parent_of_what_goes_on_with_the_first() -> None:
+    leak = episode(1, LEAK, NOW - timedelta(days=3), axis(1.0))
+    bread = episode(2, BREAD, NOW - timedelta(days=1), axis(0.05), parent=leak.id)
+    assert parent_of(opened(vector=axis(0.95)), [leak, bread], chain_policy("chain-2027-01")) == bread.id
+    assert parent_of(opened(vector=axis(0.95)), [leak, bread], DEFAULT) == leak.id
 
 
 def test_the_default_links_over_a_weekend_and_after_months_and_forgets_after_years() -> None:
@@ -380,8 +387,9 @@ def test_the_order_of_candidates_does_not_matter_and_there_is_one_parent_at_most
 
 def test_without_a_word_in_common_and_without_cosines_nothing_speaks_for_a_link() -> None:
     nothing = {"hours": 2.0, "arc_rare": 0.0, "arc_newest": 1.0, "arc_link": 1.5}
-    policy = chain_policy()
+    policy = chain_policy("chain-2027-01")
     assert policy.score(nothing) == 0.0
+    assert not DEFAULT.links({**nothing, "lead": 3.0}, "open")
     assert policy.score({**nothing, "deictic": 1.0}) > policy.threshold  # "back to it" is something
     assert policy.score({**nothing, "arc_rare": 0.2}) > policy.threshold
 

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 from builders.chats import mine
 
+from benchmarks.chain_sessions import WRONG, counted, lives, play
 from benchmarks.chain_stories import STORIES, Found, Hand, Story, judged, previous, read_stories, tell
 from episodic_agent import Memory
 from episodic_agent.engine.user import UserMemory
@@ -152,3 +154,19 @@ def test_every_file_is_a_story_of_its_own_name() -> None:
         raw: Mapping[str, object] = json.loads(path.read_text(encoding="utf-8"))
         assert raw["name"] == path.stem
         assert set(raw) == {"name", "domain", "language", "about", "sessions", "apart", "replay"}
+
+
+@pytest.mark.slow
+def test_what_begins_new_in_a_project_rarely_gets_a_parent_and_what_goes_on_rarely_a_wrong_one(
+    tmp_path: Path,
+) -> None:
+    if embedder() == "none":
+        pytest.skip("the figures are those of the default embedder")
+    total: dict[str, Counter[str]] = {"open": Counter(), "end": Counter()}
+    for life in lives("dev"):
+        with opened(f"sqlite:///{tmp_path / life.name}.db") as (memory, clock):
+            for stage, parents in zip(total, play(life, mine(memory), clock), strict=True):
+                total[stage] += counted(life, parents)
+    for counts in total.values():
+        assert counts[WRONG] <= 5  # two judges that ask what a session is like made 15 and 13
+        assert counts["right parent"] >= 20

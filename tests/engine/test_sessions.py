@@ -488,7 +488,7 @@ def test_the_seed_links_over_a_raw_cosine_of_85(opened: OpenMemory, cosine: floa
 
 def test_links_that_are_taken_back_raise_the_threshold_of_chains(memory: Memory, clock: Clock) -> None:
     matching_decisions = [
-        decided(n, score, right) for n, (score, right) in enumerate([(0.42, 0), (0.43, 0), (0.9, 1)] * 12)
+        decided(n, score, right) for n, (score, right) in enumerate([(0.52, 0), (0.53, 0), (0.9, 1)] * 12)
     ]
     with memory._deps.store.begin(Scope("default", "default")) as tx:
         for decision in matching_decisions:
@@ -499,18 +499,18 @@ def test_links_that_are_taken_back_raise_the_threshold_of_chains(memory: Memory,
     assert (run.kind, run.record["decision_type"], run.record["previous_threshold"]) == (
         "tuned",
         "chain",
-        0.4,
+        0.5,
     )
     new = run.record["new_threshold"]
     assert isinstance(new, float)
-    assert 0.43 <= new <= 0.45
-    assert run.policy == f"chain-2027-01?threshold={new:g}"
+    assert 0.53 <= new <= 0.55
+    assert run.policy == f"chain-2027-02?threshold={new:g}"
     first = hold(memory, ON_LEAK, 24, LEAK)
     second = hold(memory, ON_LEAK, 25, LEAK)
     assert {one.threshold for one in decisions(memory, second.id)} == {new}
     assert second.parent_episode_id == first.id
     back = mine(memory).tuning.rollback("chain")
-    assert (back.kind, back.policy) == ("rollback", "chain-2027-01")
+    assert (back.kind, back.policy) == ("rollback", "chain-2027-02")
     assert [one.kind for one in mine(memory).tuning.list()] == ["rollback", "tuned"]
     with pytest.raises(InvalidInput, match="tuning to take back"):
         mine(memory).tuning.rollback()  # of links there was none
@@ -521,11 +521,10 @@ def test_links_that_are_taken_back_raise_the_threshold_of_chains(memory: Memory,
 
 def decided(number: int, score: float, right: int) -> Decision:
     """Make a chain verdict that a hand has judged."""
-    probability = float(np.log(score / (1 - score)))
-    link = (probability + 0.6379 - 0.057295) / 0.502  # the weights of words alone
-    features = {"arc_link": link, "arc_rare": 0.01, "hours": 1.0, "at_close": 1.0, "provisional": 0.0}
+    lead = float(np.log(score / (1 - score)))
+    features = {"lead": lead, "arc_rare": 0.01, "hours": 1.0, "at_close": 1.0, "provisional": 0.0}
     detail = {"candidate": str(UUID(int=1)), "stage": "close", "method": "auto"}
-    close = round(abs(score - 0.4), 9) < 0.05
+    close = round(abs(score - 0.5), 9) < 0.05
     return Decision(
         id=UUID(int=1000 + number),
         type="chain",
@@ -533,9 +532,9 @@ def decided(number: int, score: float, right: int) -> Decision:
         subject=UUID(int=2000 + number),
         features=features,
         score=score,
-        threshold=0.4,
+        threshold=0.5,
         verdict="CHAIN",
-        policy_version="chain-2027-01",
+        policy_version="chain-2027-02",
         confidence_label="UNCERTAIN" if close else "HIGH",
         detail=detail,
         outcome="CORRECT" if right else "INCORRECT",

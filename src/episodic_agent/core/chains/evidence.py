@@ -15,6 +15,7 @@ from uuid import UUID
 import numpy as np
 
 from episodic_agent.core.calibration import Calibration
+from episodic_agent.core.chains.choice import MOST_LEAD, fitted_weights, leads, option_inputs
 from episodic_agent.core.chains.policies import ChainPolicy, logit
 from episodic_agent.core.chains.records import ChainEvidence, EpisodeView
 from episodic_agent.core.chains.trees import Parents, roots
@@ -28,7 +29,6 @@ LINKING: Final = "link-2026-12"  # part of what `chain-2026-12` was fitted with;
 FEW_HOLDERS: Final = 3  # chains that may name a ticket for its key to tell which one is meant
 RARE_HOLDERS: Final = 2  # chains that may name an entity for it to count as rare
 ENGLISH: Final = ("", "en")
-MOST_LEAD: Final = 7.0  # log-odds that one choice gives a chain, either way
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,7 @@ class _Setting:
     holders: Mapping[str, int]
     links: Mapping[UUID, float]
     newest: UUID
+    followed: frozenset[UUID | None]
 
 
 def judge(
@@ -76,8 +77,15 @@ def judge(
     arcs = {root: _arc(new, root, setting, own) for root in setting.members}
     _add_leads(arcs)
     _add_references(new, setting, own, arcs)
-    for root, lead in _chosen(new, candidates, setting, calibration).items():
+    rows = _rows(new, candidates, calibration)
+    for root, lead in _chosen(rows, setting).items():
         arcs[root]["arc_choice"] = lead
+    if rows:
+        options, none = _options(new, candidates, setting, own, rows)
+        chains = [setting.roots[c.id] for c in candidates]
+        weights = fitted_weights(vectors=any("cosine" in one for one in own.values()))
+        for candidate, lead in zip(candidates, leads(options, none, chains, weights=weights), strict=True):
+            own[candidate.id]["lead"] = lead
     evidence = [
         ChainEvidence(c.id, features, policy.score(features))
         for c in candidates
@@ -93,14 +101,16 @@ def _setting(
     parents: Parents | None,
     calibration: Calibration | None,
 ) -> _Setting:
-    root = roots({c.id: c.parent for c in candidates} | dict(parents or {}))
+    above = {c.id: c.parent for c in candidates} | dict(parents or {})
+    root = roots(above)
     members: dict[UUID, list[EpisodeView]] = {}
     for candidate in candidates:
         members.setdefault(root[candidate.id], []).append(candidate)
     terms = {one: frozenset().union(*(c.terms for c in some)) for one, some in members.items()}
     holders = Counter(term for held in terms.values() for term in held)
     latest = max(candidates, key=lambda c: (c.end_at, c.id.bytes))
-    return _Setting(root, members, terms, holders, _links(new, candidates, calibration), root[latest.id])
+    links = _links(new, candidates, calibration)
+    return _Setting(root, members, terms, holders, links, root[latest.id], frozenset(above.values()))
 
 
 def _links(
@@ -205,34 +215,64 @@ def _kind(key: str) -> str:
     return key[0] if key.startswith("#") else key.partition("-")[0]
 
 
-def _chosen(
-    new: EpisodeView,
-    candidates: Sequence[EpisodeView],
-    setting: _Setting,
-    calibration: Calibration | None,
-) -> dict[UUID, float]:
-    """Return what speaks for each chain in one choice over all sessions, as log-odds in [-7, 7].
-
-    In weeks of many matters some chain is always near: what counts is whether it is nearer than all the
-    others and than "none of them". A chain's share is that of its sessions together. Without words there is
-    no choice.
-    """
+def _rows(
+    new: EpisodeView, candidates: Sequence[EpisodeView], calibration: Calibration | None
+) -> dict[UUID, dict[str, float]]:
+    """Return the numbers of each candidate with words as an option of linking."""
     options = [one for one in candidates if one.talk is not None]
     talks = [one.talk for one in options if one.talk is not None]
     if new.talk is None or not talks:
         return {}
     rows = features_of_options(new.talk, talks, at_end=new.closed, calibration=calibration)
+    return {option.id: row for option, row in zip(options, rows, strict=True)}
+
+
+def _options(
+    new: EpisodeView,
+    candidates: Sequence[EpisodeView],
+    setting: _Setting,
+    own: Mapping[UUID, Mapping[str, float]],
+    rows: Mapping[UUID, Mapping[str, float]],
+) -> tuple[list[dict[str, float]], dict[str, float]]:
+    """Return what the choice over sessions reads of each candidate, and of none of them."""
+    return option_inputs(
+        [own[c.id] for c in candidates],
+        [rows.get(c.id, {}) for c in candidates],
+        [c.id in setting.followed for c in candidates],
+        _opening(new),
+    )
+
+
+def choice_inputs(
+    new: EpisodeView,
+    candidates: Sequence[EpisodeView],
+    *,
+    parents: Parents | None = None,
+    calibration: Calibration | None = None,
+) -> tuple[list[dict[str, float]], dict[str, float]]:
+    """Return what the choice over sessions reads of each candidate, and of none of them: for its training."""
+    setting = _setting(new, candidates, parents, calibration)
+    own = {c.id: _own(new, c, setting, calibration) for c in candidates}
+    return _options(new, candidates, setting, own, _rows(new, candidates, calibration))
+
+
+def _chosen(rows: Mapping[UUID, Mapping[str, float]], setting: _Setting) -> dict[UUID, float]:
+    """Return what speaks for each chain in the choice of linking over all sessions, as log-odds in [-7, 7].
+
+    In weeks of many matters some chain is always near: what counts is whether it is nearer than all the
+    others and than "none of them". A chain's share is that of its sessions together.
+    """
     utilities: dict[UUID, list[float]] = {}
-    for option, row in zip(options, rows, strict=True):
-        utilities.setdefault(setting.roots[option.id], []).append(choice_utility(row))
+    for option, row in rows.items():
+        utilities.setdefault(setting.roots[option], []).append(choice_utility(row))
     of_chain = {root: float(np.logaddexp.reduce(sorted(some))) for root, some in utilities.items()}
-    none = none_utility(rows[0])
-    leads: dict[UUID, float] = {}
+    chances: dict[UUID, float] = {}
     for root, own in of_chain.items():
+        none = none_utility(next(iter(rows.values())))
         others = sorted(value for other, value in of_chain.items() if other != root)
         lead = own - float(np.logaddexp.reduce([none, *others]))
-        leads[root] = max(-MOST_LEAD, min(MOST_LEAD, lead))
-    return leads
+        chances[root] = max(-MOST_LEAD, min(MOST_LEAD, lead))
+    return chances
 
 
 def _opening(new: EpisodeView) -> dict[str, float]:

@@ -230,6 +230,35 @@ class AgreedChain(FittedChain):
         return 1.0 / (1.0 + math.exp(-max(-_LIMIT, min(_LIMIT, value))))
 
 
+@dataclass(frozen=True, slots=True)
+class ChosenChain(FittedChain):
+    """One choice over all earlier sessions and none of them (`core.chains.choice`), whose word alone counts.
+
+    The others ask what a session is like; in one project everything is like everything. A ticket that both
+    name decides; another of the same kind speaks against it.
+    """
+
+    threshold: float = 0.5  # of two chains one has more at most
+    name: str = "chain-2027-02"
+
+    @property
+    def tunable(self) -> tuple[float, float]:
+        """Return how low and how high tuning may set the threshold."""
+        return 0.30, 0.80
+
+    def score(self, features: Mapping[str, float]) -> float:
+        """Return the candidate's share of the choice, with its chain's where it is the best of that.
+
+        >>> ChosenChain().score({"lead": 0.0}), ChosenChain().score({"arc_rare": 1.0})
+        (0.5, 0.0)
+        """
+        ticket, lead = features.get("arc_reference", 0.0), features.get("lead")
+        if ticket > 0.0:
+            return _SAME_TICKET + _NAMES_IT * features.get("reference", 0.0)
+        share = 0.0 if lead is None else 1.0 / (1.0 + math.exp(-lead))
+        return min(_OTHER_TICKET, share) if ticket < 0.0 else share
+
+
 def logit(probability: float) -> float:
     """Return the log-odds of a probability, as if it were never nearer to 0 and 1 than .001.
 
@@ -245,8 +274,9 @@ _POLICIES: Final[Mapping[str, type[SeedChain] | type[FixedChain] | type[FittedCh
     "chain-fixed": FixedChain,
     "chain-2026-12": FittedChain,
     "chain-2027-01": AgreedChain,
+    "chain-2027-02": ChosenChain,
 }
-DEFAULT: Final = "chain-2027-01"
+DEFAULT: Final = "chain-2027-02"
 _ALIASES: Final[Mapping[str, str]] = {"default": DEFAULT}
 
 
@@ -254,7 +284,7 @@ def chain_policy_names() -> list[str]:
     """Return every name `chain_policy` accepts, the alias included, sorted.
 
     >>> chain_policy_names()
-    ['chain-2026-12', 'chain-2027-01', 'chain-fixed', 'default', 'seed-004']
+    ['chain-2026-12', 'chain-2027-01', 'chain-2027-02', 'chain-fixed', 'default', 'seed-004']
     """
     return sorted([*_POLICIES, *_ALIASES])
 
@@ -265,7 +295,7 @@ def chain_policy(name: str = DEFAULT, *, threshold: float | None = None) -> Chai
     Raises InvalidInput for an unknown name or parameter and for a threshold outside [0, 1].
 
     >>> chain_policy("seed-004?threshold=0.9").threshold, chain_policy("default", threshold=0.45).name
-    (0.9, 'chain-2027-01?threshold=0.45')
+    (0.9, 'chain-2027-02?threshold=0.45')
     """
     base, _, query = name.strip().partition("?")
     known = _ALIASES.get(base, base)
