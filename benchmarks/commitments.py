@@ -1,11 +1,10 @@
 """What somebody took on, as it is asked for: `python -m benchmarks.commitments [--embedder NAME]`.
 
-The stories (`benchmarks/cases/commitments.jsonl`) are weeks of several people's talk, and of somebody with an
-assistant, in eight languages: promises, tasks and to-dos, some of them done or handed over since, and what only
-looks like one. They were written by hands that never saw the code; those of `taught` taught the choice, and with
-those of `settled` which later message settles what; the `frozen` ones, and `chats` with an assistant, were run,
-never read. Each story names what was
-taken on (`tasks`) and which messages settled it.
+The stories (`benchmarks/cases/commitments.jsonl`) are weeks of several people's talk, and of somebody with
+an assistant, in eight languages: promises, tasks and to-dos, some of them done or handed over since, and
+what only looks like one. They were written by hands that never saw the code; those of `taught` taught the
+choice, and with those of `settled` which later message settles what; the `frozen` ones, and `chats` with an
+assistant, were run, never read. Each story names what was taken on (`tasks`) and which messages settled it.
 """
 
 import argparse

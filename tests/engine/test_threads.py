@@ -139,6 +139,14 @@ def test_direct_messages_and_what_the_same_person_says_to_a_group_are_apart(open
     assert notes.id not in {knee.id, van.id, training.id}
 
 
+def test_who_alone_is_heard_goes_on_over_channels_by_whatever_name(opened: Opened) -> None:
+    memory = opened()
+    letter = tell(memory, 0, "Draft a letter to the landlord", channel="web", role="Tess")
+    assert tell(memory, 0.2, "Here it is.", channel="web", role="assistant").id == letter.id
+    assert tell(memory, 9, "I am on my phone now", channel="sms", role="Tess").id == letter.id
+    assert tell(memory, 12, "Hi Tess, about the rent", channel="sms", role="Okafor").id != letter.id
+
+
 def test_a_channel_on_which_others_talk_is_not_joined_from_another_though_it_was_silent(
     opened: Opened,
 ) -> None:

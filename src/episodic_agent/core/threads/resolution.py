@@ -98,8 +98,11 @@ def _among_the_same(
     """Return the threads that bring together no people of several channels.
 
     Where others talk on the channel, whoever speaks there speaks to them. Others cross no channel, whoever
-    they are: a person's direct messages and what they say to a group are apart.
+    they are: a person's direct messages and what they say to a group are apart. Who alone is heard is whose
+    memory it is, by whatever name.
     """
+    if len({arriving.speaker}.union(*(thread.speakers for thread in known)) - {""}) < 2:
+        return [*known]
     here = [thread for thread in known if not is_over_channels(thread, arriving.channel)]
     if arriving.speaker not in ("", OWNER):
         return here
