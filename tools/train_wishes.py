@@ -11,8 +11,8 @@ the moment, after a robot kept one for ever, `wishes_f` wishes revised, `wishes_
 half of them what others want or what is said to others, after a diary took such for wishes, `wishes_h`
 Japanese and Chinese ones and how to call somebody, after most of both were missed, `wishes_i` wishes
 loosened in few words, and news in the same ones, `wishes_j` short ones in Russian, Korean, Spanish, Turkish
-and Japanese and as many orders of the moment, after a newcomer's were missed, `wishes_k` terse rules for coding
-agents beside orders, reports and quoted output in the same words), from the plain statements and
+and Japanese and as many orders of the moment, after a newcomer's were missed, `wishes_k` terse rules for
+coding agents beside orders, reports and quoted output in the same words), from the plain statements and
 from the talks; no life teaches it. Printed: precision and recall on `tools/facts/held_wishes*.tsv`, which it
 is never taught, and how many statements of the lives it takes for wishes.
 What it says is a category, so `train_facts.py --only-pairs` comes after.
@@ -35,8 +35,8 @@ from shipping import Origin, ship_arrays
 from sklearn.linear_model import LogisticRegression
 from train_facts import Life, plain_rows, read_life, read_talk
 
+from episodic_agent.core.facts.rules import RULES_ASKED
 from episodic_agent.core.facts.stating import EMBEDDER, SURE_WISH, WISH, signs
-from episodic_agent.core.recall.rules import RULES_ASKED
 from episodic_agent.protocols import Embedder
 from episodic_agent.schemas.facts import Category
 from episodic_agent.wiring import load_settings, make_embedder
@@ -123,16 +123,21 @@ def ship_asked(talks: Sequence[Life], embedder: Embedder, *, keep: bool = True) 
 
         def fit(rows: Sequence[Row], meaning: bool = kind == "meaning") -> Weights:
             weights = np.concatenate([np.ones(len(rows)), shares])
-            return fit_judge([*rows, *others], meaning=meaning, words=0.3, trust=10.0, least=2, shares=weights)
+            return fit_judge(
+                [*rows, *others], meaning=meaning, words=0.3, trust=10.0, least=2, shares=weights
+            )
 
         left = np.zeros(len(listed))
         for part in range(PARTS):
             judge = fit([row for row, at in zip(listed, fold, strict=True) if at != part])
-            left[fold == part] = _likely(judge, [row for row, at in zip(listed, fold, strict=True) if at == part])
+            out = [row for row, at in zip(listed, fold, strict=True) if at == part]
+            left[fold == part] = _likely(judge, out)
         judge = fit(listed)
         for bar in (0.4, RULES_ASKED, 0.6):
             hits, wrong = left >= bar, int((_likely(judge, others) >= bar).sum())
-            print(f"asked by {kind}, {bar}: P {truth[hits].mean():.3f} R {hits[truth].mean():.3f}, else {wrong}")
+            print(
+                f"asked by {kind}, {bar}: P {truth[hits].mean():.3f} R {hits[truth].mean():.3f}, else {wrong}"
+            )
         arrays |= packed(kind, judge)
     if keep:
         what = "judges of questions for standing rules and wishes; with vectors and without"

@@ -109,9 +109,10 @@ class QuotedText:
     both are told, under a name ("assistant", "tool") that no quoted text can begin a line with. `worth` is in
     log-odds as `relevances` gives them, for every block on the same scale. `sitting` tells which stretch of
     talk it is of; `quotation` a fact that stands in its speaker's own words, `wish` one of how to answer
-    or a pinned one, told whatever the message is about, `rule` one that it asks for. `corrected_by` are texts that may have changed it: it
-    is told with them or not at all. `answers` is the request that a reply concludes with tools between them.
-    `place` is the name of the thread it is from, "" for this one and those whose name tells nothing.
+    or a pinned one, told whatever the message is about, `rule` one that it asks for. `corrected_by` are
+    texts that may have changed it: it is told with them or not at all. `answers` is the request that a
+    reply concludes with tools between them. `place` is the name of the thread it is from, "" for this one
+    and those whose name tells nothing.
     `nearness` is how near each of the `pieces` of a long text is to what is asked, in [-1, 1].
     """
 
@@ -310,7 +311,7 @@ class _Shares:
         """Take the room of a line; False where there is none."""
         wishes = self._apart and quote.block is Block.KNOWN and quote.wish
         if quote.rule:
-            share = self._room
+            share: float = self._room
         elif wishes:
             share = self._budget * (FEW_WISHES if self._wishes < _FEW else WISHES) - self._wished
         else:

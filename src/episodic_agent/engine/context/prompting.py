@@ -32,6 +32,7 @@ from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.episodes.repeats import title_beside, unsaid
 from episodic_agent.core.facts.harm import is_about_eating, tells_of_diet
 from episodic_agent.core.facts.quoting import is_quotation
+from episodic_agent.core.facts.rules import asks_for_rules
 from episodic_agent.core.facts.speakers import as_prompted
 from episodic_agent.core.facts.stating import WISH, wish
 from episodic_agent.core.identity import episode_id
@@ -41,7 +42,6 @@ from episodic_agent.core.skills.confidence import present_confidence
 from episodic_agent.core.skills.requests import fit
 from episodic_agent.core.threads.turns import is_reply
 from episodic_agent.engine.chains.ancestry import parents_above
-from episodic_agent.core.recall.rules import asks_for_rules
 from episodic_agent.engine.context.addressing import not_meant_here
 from episodic_agent.engine.context.answering import with_late_answers
 from episodic_agent.engine.context.correcting import with_corrections
@@ -84,7 +84,7 @@ MOST_SKILLS: Final = 2
 _FITS: Final = 0.5  # share of what a skill's requests have in common that the message has
 _SURE: Final = 0.5  # confidence
 _TURNS: Final = 8  # of a skill, the newest, among which one is its source
-_TOLD_WISH: Final = 0.6  # from which a standing wish is told whatever is said
+_TOLD_WISH: Final = 0.7  # from which a standing wish is told whatever is said
 _TOLD_WISH_WORDS: Final = 0.55
 _LASTS: Final = 1.0  # log-odds that being a fact adds to what a quotation is worth
 _UNKNOWN: Final = -99.0  # of a quotation that nothing leads to from this message
@@ -610,10 +610,8 @@ def _worded_as_wish(fact: Fact) -> bool:
     return fact.category is Category.GUIDELINE or (is_quotation(fact) and wish(fact.value) >= WISH)
 
 
-def _wishes(
-    tx: Transaction, deps: Deps, kept_facts: Sequence[StoredFact], *, every: bool
-) -> frozenset[UUID]:
-    """Return the facts that surely are standing wishes, each told with every message; or `every` likely one."""
+def _wishes(tx: Transaction, deps: Deps, kept_facts: Sequence[StoredFact], *, every: bool) -> frozenset[UUID]:
+    """Return what surely are standing wishes, each told with every message; or `every` likely one."""
     some = [kept for kept in kept_facts if kept.fact.category is Category.GUIDELINE]
     if every:
         return frozenset(kept.id for kept in some)

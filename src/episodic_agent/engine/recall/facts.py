@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from episodic_agent.core import recall as ranking
 from episodic_agent.core.facts.amending import may_amend
 from episodic_agent.core.facts.quoting import is_quotation, says_nothing, told_as
+from episodic_agent.core.facts.rules import asks_for_rules
 from episodic_agent.core.facts.speakers import OWNER
 from episodic_agent.core.facts.stating import has_cue
 from episodic_agent.core.language import tokens
 from episodic_agent.core.language.terms import FAMILY, of_one_family
-from episodic_agent.core.recall.rules import asks_for_rules
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.quoting import knows_meaning, may_tell_of_changes
 from episodic_agent.engine.recall.elsewhere import Elsewhere, projects_meant
@@ -207,8 +207,7 @@ def answering(
     in_all: AbstractSet[UUID] = frozenset()
     if rules_asked:
         pairs = _rules_first(tx, pairs, deps.clock() if at is None else at)
-        own = projects_meant(tx, projects, bounds.only).own
-        in_all = Elsewhere(own, only=bounds.only).proved(tx, [fact for fact, _ in pairs]).keys() if own else in_all
+        in_all = _not_elsewhere(tx, pairs, projects, bounds)
     here = Elsewhere(only=bounds.only).proved(tx, (fact for fact, score in pairs if score >= RELEVANT))
     relevant = [(here[fact.id], score) for fact, score in pairs if fact.id in here]
     held = [one.observation_id for fact, _ in relevant for one in (*fact.telling, *fact.leads)]
@@ -233,26 +232,39 @@ def answering(
             and (bounds.since is None or bounds.since <= one.at)
             and (bounds.until is None or one.at < bounds.until)
         ]
-        if bounds and not bound and not (fact.category is Category.GUIDELINE and fact.id in in_all):
+        if bounds and not bound and fact.id not in in_all:
             continue
         if (proofs and not places) or visibility.holds(fact.fact):
             continue
         if any(refs[one.observation_id] in hidden for one in fact.leads if one.observation_id in refs):
             continue  # its sentence holds those words
         hits.append(FactHit(fact, score, tuple(dict.fromkeys(places))))
-    shown = hits[: max(limit, MOST_RULES) if rules_asked else limit]
+    return _with_origins(tx, hits[: max(limit, MOST_RULES) if rules_asked else limit])
+
+
+def _with_origins(tx: Transaction, shown: Sequence[FactHit]) -> Sequence[FactHit]:
     first = {t.id: t for t in tx.threads.list(ids=[hit.threads[0] for hit in shown if hit.threads])}
     named = {identity: thread.origin for identity, thread in first.items()}
     return [replace(hit, origin=named.get(hit.threads[0], "")) if hit.threads else hit for hit in shown]
 
 
+def _not_elsewhere(
+    tx: Transaction, pairs: Sequence[tuple[Fact, float]], projects: frozenset[str], bounds: "SearchBounds"
+) -> AbstractSet[UUID]:
+    """Return the wishes that hold in these projects, wherever they were said; none without projects."""
+    own = projects_meant(tx, projects, bounds.only).own
+    wishes = [fact for fact, _ in pairs if fact.category is Category.GUIDELINE]
+    return Elsewhere(own, only=bounds.only).proved(tx, wishes).keys() if own else frozenset()
+
+
 def _rules_first(
     tx: Transaction, pairs: Sequence[tuple[Fact, float]], at: datetime
 ) -> Sequence[tuple[Fact, float]]:
-    """Return every wish that holds at `at`, those that match best first, then the newest; then other facts."""
+    """Return every wish that holds at `at`, best matches first, then the newest; then other facts."""
     scores = {fact.id: score for fact, score in pairs}
     stored = [kept.fact for kept in tx.knowledge.facts()]
-    some = [fact for fact in stored if fact.category is Category.GUIDELINE and fact.held_at(at) and fact.holds]
+    holding = (fact for fact in stored if fact.holds and fact.held_at(at))
+    some = [fact for fact in holding if fact.category is Category.GUIDELINE]
     rules = after_what_holds(tx, some, at).values()
     rows = [(fact, max(RELEVANT, scores.get(fact.id, 0.0))) for fact in rules]
     named = {fact.id for fact, _ in rows}

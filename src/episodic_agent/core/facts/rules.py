@@ -1,4 +1,4 @@
-"""Does a question ask which rules hold: how to work, and how to answer? A judge tells that was taught by examples.
+"""Does a question ask which rules hold: how to work, how to answer? A judge taught by examples tells.
 
 "Which rules hold here?" shares no word with "uv only", so what answers it is found by what it is: every
 standing wish. The weights are made by `tools/train_wishes.py`.
