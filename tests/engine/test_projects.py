@@ -97,6 +97,10 @@ def test_who_asks_for_the_rules_is_told_those_of_the_project_and_those_of_all(
     of_all, terse = "never force-push, in none of my repos", "we test against postgres in this repo"
     for text in (of_all, f"{terse}, sqlite lies", "the upload is slow since friday"):
         jo.add(text, channel=HARBOR, timestamp=LATER - timedelta(hours=9))
+    for number in range(40):
+        jo.add(
+            f"which of the rules hold in row {number}?", channel=HARBOR, timestamp=LATER - timedelta(hours=8)
+        )
     jo.flush()
     here, beside = (NO_PIP, SHORT, of_all, terse), (SHORT, of_all, PNPM)
     shown = context(jo, question, channel=HARBOR).split("From earlier")[0].split("Von früher")[0]

@@ -204,10 +204,9 @@ def answering(
     inside = None if bounds.about is None else frozenset(bounds.about.tolist())
     pairs = best_facts(tx, deps, query, vector, limit=requested_limit, category=category_of(category), at=at)
     rules_asked = category is None and asks_for_rules(query.text, vector if knows_meaning(deps) else None)
-    in_all: AbstractSet[UUID] = frozenset()
     if rules_asked:
         pairs = _rules_first(tx, pairs, deps.clock() if at is None else at)
-        in_all = _not_elsewhere(tx, pairs, projects, bounds)
+    in_all = _not_elsewhere(tx, pairs, projects, bounds) if rules_asked else frozenset[UUID]()
     here = Elsewhere(only=bounds.only).proved(tx, (fact for fact, score in pairs if score >= RELEVANT))
     relevant = [(here[fact.id], score) for fact, score in pairs if fact.id in here]
     held = [one.observation_id for fact, _ in relevant for one in (*fact.telling, *fact.leads)]
