@@ -112,9 +112,10 @@ class QuotedText:
     both are told, under a name ("assistant", "tool") that no quoted text can begin a line with. `worth` is in
     log-odds as `relevances` gives them, for every block on the same scale. `sitting` tells which stretch of
     talk it is of; `quotation` a fact that stands in its speaker's own words, `wish` one of how to answer
-    or a pinned one, told whatever the message is about. `corrected_by` are texts that may have changed it: it
-    is told with them or not at all. `answers` is the request that a reply concludes with tools between them.
-    `place` is the name of the thread it is from, "" for this one and those whose name tells nothing.
+    or a pinned one, told whatever the message is about, `rule` one that it asks for. `corrected_by` are
+    texts that may have changed it: it is told with them or not at all. `answers` is the request that a
+    reply concludes with tools between them. `place` is the name of the thread it is from, "" for this one
+    and those whose name tells nothing.
     `nearness` is how near each of the `pieces` of a long text is to what is asked, in [-1, 1].
     """
 
@@ -132,6 +133,7 @@ class QuotedText:
     sitting: int = 0
     quotation: bool = False
     wish: bool = False
+    rule: bool = False
     corrected_by: tuple[Spot, ...] = ()
     answers: Spot | None = None
     place: str = ""
@@ -313,13 +315,17 @@ class _Shares:
     def take(self, quote: QuotedText, cost: int) -> bool:
         """Take the room of a line; False where there is none."""
         wishes = self._apart and quote.block is Block.KNOWN and quote.wish
-        if wishes:
+        if quote.rule:
+            share: float = self._room
+        elif wishes:
             share = self._budget * (self._few if self._wishes < _FEW else WISHES) - self._wished
         else:
             share = self._left.get(quote.block, self._room)
         if cost > min(self._room, share):
             return False
         self._room -= cost
+        if quote.rule:
+            return True
         if wishes:
             self._wishes += 1
             self._wished += cost

@@ -32,6 +32,7 @@ from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.episodes.repeats import title_beside, unsaid
 from episodic_agent.core.facts.harm import is_about_eating, tells_of_diet
 from episodic_agent.core.facts.quoting import is_quotation
+from episodic_agent.core.facts.rules import asks_for_rules
 from episodic_agent.core.facts.speakers import as_prompted
 from episodic_agent.core.facts.stating import WISH, wish
 from episodic_agent.core.identity import episode_id
@@ -83,7 +84,7 @@ MOST_SKILLS: Final = 2
 _FITS: Final = 0.5  # share of what a skill's requests have in common that the message has
 _SURE: Final = 0.5  # confidence
 _TURNS: Final = 8  # of a skill, the newest, among which one is its source
-_TOLD_WISH: Final = 0.6  # from which a standing wish is told whatever is said
+_TOLD_WISH: Final = 0.7  # from which a standing wish is told whatever is said
 _TOLD_WISH_WORDS: Final = 0.55
 _LASTS: Final = 1.0  # log-odds that being a fact adds to what a quotation is worth
 _UNKNOWN: Final = -99.0  # of a quotation that nothing leads to from this message
@@ -498,7 +499,8 @@ def _known(
 ) -> tuple[list[QuotedText], list[Observation]]:
     """Return standing wishes and who this is, then facts that bear on the message, and their proofs."""
     kept_facts = tx.knowledge.facts(current=True, limit=_LOOKED_AT)
-    wishes = _wishes(tx, deps, kept_facts)
+    asked = policy == RIVALS and asks_for_rules(now.text, now.vector if knows_meaning(deps) else None)
+    wishes = _wishes(tx, deps, kept_facts, every=asked)
     lasts = wishes | (_diets(kept_facts, now) if policy == RIVALS else frozenset())
     standing = _standing(tx, [kept.fact for kept in kept_facts], now, lasts)
     if not standing and not tx.count("facts", limit=1):
@@ -530,7 +532,8 @@ def _known(
         if when is not None and fact.id not in lasts and dropped:
             continue
         worth = _FIRST - 0.1 * place if standing_line else _HERE + scores.get(fact.id, 0.0)
-        worth += _PINNED if fact.pinned and policy == RIVALS else 0.0
+        rule = asked and fact.id in wishes
+        worth += _PINNED if rule or (fact.pinned and policy == RIVALS) else 0.0
         quotes.append(
             QuotedText(
                 Block.KNOWN,
@@ -544,6 +547,7 @@ def _known(
                 worth,
                 quotation=is_quotation(fact),
                 wish=standing_line and (fact.id in wishes or fact.pinned),
+                rule=rule,
             )
         )
     return quotes, used
@@ -606,9 +610,11 @@ def _worded_as_wish(fact: Fact) -> bool:
     return fact.category is Category.GUIDELINE or (is_quotation(fact) and wish(fact.value) >= WISH)
 
 
-def _wishes(tx: Transaction, deps: Deps, kept_facts: Sequence[StoredFact]) -> frozenset[UUID]:
-    """Return the facts that surely are standing wishes: each is told with every message."""
+def _wishes(tx: Transaction, deps: Deps, kept_facts: Sequence[StoredFact], *, every: bool) -> frozenset[UUID]:
+    """Return what surely are standing wishes, each told with every message; or `every` likely one."""
     some = [kept for kept in kept_facts if kept.fact.category is Category.GUIDELINE]
+    if every:
+        return frozenset(kept.id for kept in some)
     means = bool(some) and knows_meaning(deps)
     vectors = tx.index.vectors(FACTS, deps.embedder_name, [kept.number for kept in some]) if means else {}
     least = _TOLD_WISH if means else _TOLD_WISH_WORDS

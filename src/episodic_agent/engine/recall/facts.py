@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from episodic_agent.core import recall as ranking
 from episodic_agent.core.facts.amending import may_amend
 from episodic_agent.core.facts.quoting import is_quotation, says_nothing, told_as
+from episodic_agent.core.facts.rules import asks_for_rules
 from episodic_agent.core.facts.speakers import OWNER
 from episodic_agent.core.facts.stating import has_cue
 from episodic_agent.core.language import tokens
 from episodic_agent.core.language.terms import FAMILY, of_one_family
 from episodic_agent.engine.deps import Deps
-from episodic_agent.engine.facts.quoting import may_tell_of_changes
-from episodic_agent.engine.recall.elsewhere import Elsewhere
+from episodic_agent.engine.facts.quoting import knows_meaning, may_tell_of_changes
+from episodic_agent.engine.recall.elsewhere import Elsewhere, projects_meant
 from episodic_agent.engine.recall.matching import matches
 from episodic_agent.engine.results import FactHit
 from episodic_agent.engine.visibility.hidden import Visibility
@@ -41,6 +42,7 @@ RELEVANT: Final = 0.2  # score below which a fact does not answer
 _MOSTLY: Final = 0.5  # share of a text that a fact quotes
 _AKIN: Final = 0.25  # worth of a word of the same family: half of the word itself
 _AT_ONCE: Final = 40  # facts: mostly enough of them hold
+MOST_RULES: Final = 16  # that are told where they are asked for
 DIGITS: Final = 6  # scores are rounded before they order anything, so that machines agree
 
 
@@ -188,16 +190,23 @@ def answering(
     limit: int,
     category: str | None = None,
     at: datetime | None = None,
+    projects: frozenset[str] = frozenset(),
 ) -> Sequence[FactHit]:
     """Return the facts worth telling with the answer to a query, best first, and where they were said.
 
     `bounds` bind them by what proves them: something said in that stretch of event time, in that thread, one
     of those observations; where only some threads may be told, they are told as they were said there. Those
-    stay untold that hold suppressed words, or that nothing proves but what is suppressed or expired.
+    stay untold that hold suppressed words, or that nothing proves but what is suppressed or expired. Where
+    rules are asked for all of them answer, up to `MOST_RULES`: those of `projects`, where these alone bind
+    them, and those that hold in every project.
     """
     requested_limit = PER_LEG if bounds else limit
     inside = None if bounds.about is None else frozenset(bounds.about.tolist())
     pairs = best_facts(tx, deps, query, vector, limit=requested_limit, category=category_of(category), at=at)
+    rules_asked = category is None and asks_for_rules(query.text, vector if knows_meaning(deps) else None)
+    if rules_asked:
+        pairs = _rules_first(tx, pairs, deps.clock() if at is None else at)
+    in_all = _not_elsewhere(tx, pairs, projects, bounds) if rules_asked else frozenset[UUID]()
     here = Elsewhere(only=bounds.only).proved(tx, (fact for fact, score in pairs if score >= RELEVANT))
     relevant = [(here[fact.id], score) for fact, score in pairs if fact.id in here]
     held = [one.observation_id for fact, _ in relevant for one in (*fact.telling, *fact.leads)]
@@ -222,17 +231,43 @@ def answering(
             and (bounds.since is None or bounds.since <= one.at)
             and (bounds.until is None or one.at < bounds.until)
         ]
-        if bounds and not bound:
+        if bounds and not bound and fact.id not in in_all:
             continue
         if (proofs and not places) or visibility.holds(fact.fact):
             continue
         if any(refs[one.observation_id] in hidden for one in fact.leads if one.observation_id in refs):
             continue  # its sentence holds those words
         hits.append(FactHit(fact, score, tuple(dict.fromkeys(places))))
-    shown = hits[:limit]
+    return _with_origins(tx, hits[: max(limit, MOST_RULES) if rules_asked else limit])
+
+
+def _with_origins(tx: Transaction, shown: Sequence[FactHit]) -> Sequence[FactHit]:
     first = {t.id: t for t in tx.threads.list(ids=[hit.threads[0] for hit in shown if hit.threads])}
     named = {identity: thread.origin for identity, thread in first.items()}
     return [replace(hit, origin=named.get(hit.threads[0], "")) if hit.threads else hit for hit in shown]
+
+
+def _not_elsewhere(
+    tx: Transaction, pairs: Sequence[tuple[Fact, float]], projects: frozenset[str], bounds: "SearchBounds"
+) -> AbstractSet[UUID]:
+    """Return the wishes that hold in these projects, wherever they were said; none without projects."""
+    own = projects_meant(tx, projects, bounds.only).own
+    wishes = [fact for fact, _ in pairs if fact.category is Category.GUIDELINE]
+    return Elsewhere(own, only=bounds.only).proved(tx, wishes).keys() if own else frozenset()
+
+
+def _rules_first(
+    tx: Transaction, pairs: Sequence[tuple[Fact, float]], at: datetime
+) -> Sequence[tuple[Fact, float]]:
+    """Return every wish that holds at `at`, best matches first, then the newest; then other facts."""
+    scores = {fact.id: score for fact, score in pairs}
+    stored = [kept.fact for kept in tx.knowledge.facts()]
+    holding = (fact for fact in stored if fact.holds and fact.held_at(at))
+    some = [fact for fact in holding if fact.category is Category.GUIDELINE]
+    rules = after_what_holds(tx, some, at).values()
+    rows = [(fact, max(RELEVANT, scores.get(fact.id, 0.0))) for fact in rules]
+    named = {fact.id for fact, _ in rows}
+    return [*sorted(rows, key=_best_first), *(pair for pair in pairs if pair[0].id not in named)]
 
 
 def replaced_words(

@@ -251,6 +251,8 @@ class Recaller:
         listed = asked.policy == PLACE and not asked.query.places
         if not options.facts or options.place or listed or (ahead is not None and ahead.alone):
             return ()
+        named = (options.thread, options.channel, options.since, options.until)
+        unbound = options.where.empty and all(part is None for part in named)
         return answering(
             tx,
             self._deps,
@@ -261,6 +263,7 @@ class Recaller:
             limit=options.facts,
             category=options.category,
             at=options.now if options.until is None else options.until,
+            projects=options.projects if unbound else frozenset(),
         )
 
     def _answer(
