@@ -59,6 +59,7 @@ TRAINERS: Final[Mapping[str, Trainer]] = {
     "links": Trainer("tools/train_links.py", (LIVES,), ("--only-measure",), ()),
     "crowd": Trainer("benchmarks/thread_quality.py", ship=("--fit",)),
     "chains": Trainer("benchmarks/chain_training.py"),
+    "chain-choice": Trainer("benchmarks/chain_choice_training.py"),
     "wishes": Trainer("tools/train_wishes.py", (LIVES,), ("--only-measure",), ()),
     "habits": Trainer("tools/train_habits.py", (), ("--only-measure",), ()),
     "commitments": Trainer("tools/train_commitments.py", ("--data", "{data}"), ("--only-measure",), ()),

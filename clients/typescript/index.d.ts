@@ -280,7 +280,7 @@ export interface EpisodePage {
 /** Where an episode is in its life. */
 export type EpisodeState = "open" | "closed" | "compacted" | "archived";
 
-/** The receipt of an erasure. `subject` is `fingerprint` of what was erased, `counts` how many of which kind went, `at` record time. `state` is "pending" until the database was swept (`waits_for` says what hindered that), then "done". `measures` are what was done about it, `remains` where bytes of it may still lie, "" where nowhere that the store knows of. `residue` is how many of the strings looked for were still found where `residue` of the store looks (in the file; on a server in the rows); None: nobody looked. `owner` is the hash of the user's name by which a store finds the receipt again; "" before it is written. `repeated_by` are observations that are kept and hold the same words: an echo, a quotation, a copy, and in the same turn what shares a word that is seldom said. They are told to who erases, and not written. `by` is who erased it; None where that was not kept yet. */
+/** The receipt of an erasure. `subject` is `fingerprint` of what was erased, `counts` how many of which kind went, `at` record time. `state` is "pending" until the database was swept (`waits_for` says what hindered that), then "done". `measures` are what was done about it, `remains` where bytes of it may still lie, "" where nowhere that the store knows of. `residue` is how many of the strings looked for were still found where `residue` of the store looks (in the file; on a server in the rows); None: nobody looked. `owner` is the hash of the user's name by which a store finds the receipt again; "" before it is written. `repeated_by` are observations that are kept and hold the same words: an echo, a quotation, a copy, and in the same turn what shares a word that is seldom said. They are told to who erases, and not written. `near_names` are speakers whose names are like that of the one erased, with how many messages they have: a person who was renamed. They are told in the same way. `by` is who erased it; None where that was not kept yet. */
 export interface Erasure {
   id: string;
   what: What;
@@ -293,6 +293,7 @@ export interface Erasure {
   residue: number | null;
   waits_for: string;
   repeated_by: string[];
+  near_names: Record<string, number>;
   measures: string;
   remains: string;
   owner: string;

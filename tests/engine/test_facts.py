@@ -123,7 +123,7 @@ def test_three_episodes_are_consolidated_and_two_wait(opened: Opened) -> None:
     records = decisions(memory)
     assert [d.verdict for d in records] == ["told"] * 3
     assert {d.subject for d in records} == {e.episode_id for e in mine(memory).episodes.list()}
-    assert {d.policy_version for d in records} == {"facts-12"}
+    assert {d.policy_version for d in records} == {"facts-13"}
     named = {str(identity) for d in records for identity in d.detail["facts"]}  # type: ignore[union-attr]
     assert named == {str(one.id) for one in kept(memory)}
 

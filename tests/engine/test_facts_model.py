@@ -259,7 +259,7 @@ def test_a_spent_budget_leaves_it_to_the_rules(opened: Opened, script: Script) -
     script.problem = BudgetSpent("spent")
     memory = three(opened(language_model=script.model))
     assert told(memory) == NOW_TRUE
-    assert {d.policy_version for d in decisions(memory)} == {"facts-12"}
+    assert {d.policy_version for d in decisions(memory)} == {"facts-13"}
 
 
 @pytest.mark.parametrize("injection", INJECTIONS, ids=range(len(INJECTIONS)))

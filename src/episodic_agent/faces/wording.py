@@ -72,7 +72,7 @@ _REASONS: Final[Mapping[str, str]] = {
     "open": "still open",
     "manual": "on request",
     "location_change": "another place",
-    "thread_end": "end of the thread or session",
+    "thread_end": "end of the thread",
     "surprise": "a surprise",
     "topic_shift": "new subject",
     "salient_event": "something important",

@@ -53,7 +53,7 @@ from episodic_agent.core.language.stopwords import stop_words
 from episodic_agent.schemas import Vector
 from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvidence, Statement, TalkLine
 
-VERSION: Final = "facts-12"
+VERSION: Final = "facts-13"
 LIKELY: Final = 0.5  # from which a statement is believed to last
 LIKELY_BESIDE: Final = 0.4  # and from which a sentence of one that is,
 LIKELY_ALONE: Final = 0.65  # and one of a statement that is not

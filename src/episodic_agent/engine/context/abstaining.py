@@ -5,10 +5,12 @@ bar sinks with the budget, and whoever answers took the nearest for an answer. A
 such question, nor is one that goes on with what stands above it or with another talk.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from episodic_agent.core import recall as ranking
 from episodic_agent.core.context.relevance import EarlierWords
@@ -18,7 +20,10 @@ from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
 from episodic_agent.core.recall.alone import asks
 from episodic_agent.engine.deps import Deps
 
-SURELY: Final = -4.0  # log-odds from which what is told may bear on the message, whatever a search says of it
+Floats = NDArray[np.float64]
+
+_SURELY: Final = -4.0  # log-odds from which what is told may bear on the message, whatever a search says of it
+_NEVER: Final = 100.0  # log-odds that what may not be told loses
 _FEWEST: Final = 2  # terms: "how was it?" presupposes what is meant
 
 
@@ -42,3 +47,12 @@ def is_unanswered(deps: Deps, text: str, at: datetime, seen: EarlierWords, docum
     share = ranking.measured_share(query, every, known=known)
     sure = ranking.answerability(query, every, 0.0, known=known, share=share, documents=documents)
     return sure < ranking.RECALL_2027_01.threshold
+
+
+def without_unsure(worths: Floats, refs: Sequence[int]) -> Floats:
+    """Return worths by which nothing is told but what surely bears on the message, and what follows it.
+
+    The message behind such a line may put it right ("sorry, I meant 120"), which is told with it or not at all.
+    """
+    every, sure = np.array(refs), worths >= _SURELY
+    return np.where(sure | np.isin(every, every[sure] + 1), worths, worths - _NEVER)

@@ -17,7 +17,7 @@ from episodic_agent.core.language import plural
 from episodic_agent.core.language.windows import windows
 from episodic_agent.core.links.outcomes import reminds
 from episodic_agent.core.prompts import thread_link
-from episodic_agent.core.threads.channels import are_apart, channel_name, project_called, projects_of
+from episodic_agent.core.threads.channels import are_apart, project_called, projects_of
 from episodic_agent.core.threads.turns import is_reply
 from episodic_agent.engine.arguments import FORMS, LATER, Form, name_or_none
 from episodic_agent.engine.context.gathering import AMONG_OTHERS, situation, with_time
@@ -190,8 +190,6 @@ class Contexts:
         """Assemble a context in one transaction, by what is known of `pieces` of long texts."""
         with self._deps.store.begin(scope, write=False) as unwalled:
             named = threads_called(unwalled, request.only) if request.only else None
-            if named is not None and unwalled.threads.list(limit=1):
-                named.check(_asked_names(request))
             request, unknown = _in_project(unwalled, request, named)
             current = self._current(unwalled, request, named)
             tx = unwalled if named is None else _inside(unwalled, request, current, named)
@@ -405,13 +403,6 @@ def read_request(
         walls_of(walls, only),
         walls,
     )
-
-
-def _asked_names(request: ContextRequest) -> list[str]:
-    """Return the names that the caller of a context gave; none where the message itself may begin one."""
-    names = [name for wall in request.only[len(request.bound) :] for name in wall]
-    own = {request.thread, channel_name(request.message.channel)}
-    return [] if any(name in own or channel_name(name) in own for name in names) else names
 
 
 def context_of(

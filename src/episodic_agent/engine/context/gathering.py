@@ -39,7 +39,7 @@ from episodic_agent.core.recall.due import days_asked
 from episodic_agent.core.recall.order import Order, order_of, without_order
 from episodic_agent.core.recall.query import Query
 from episodic_agent.core.threads.turns import is_reply
-from episodic_agent.engine.context.abstaining import SURELY, is_unanswered
+from episodic_agent.engine.context.abstaining import is_unanswered, without_unsure
 from episodic_agent.engine.context.ordering import in_order
 from episodic_agent.engine.context.speakers import are_named, is_named_agent, replier, told_by
 from episodic_agent.engine.deps import Deps
@@ -284,7 +284,7 @@ def gathered(
         worths[first] += statement_worth(vectors=legs.vectors) * stating
     worths = in_order(_timed(worths, now, texts, order), legs.order, texts, seen)
     if policy == RIVALS and now.stands_alone and is_unanswered(deps, now.text, now.at, seen, legs.documents):
-        worths = np.where(worths < SURELY, worths - _NEVER, worths)
+        worths = without_unsure(worths, order)
     added = dict(linked) if policy != RIVALS else {}  # there a link is one of the features
     called = partial(told_by, whose=tx.scope, here=now.before, named=are_named((*now.before, *texts)))
     quotes = [

@@ -84,8 +84,7 @@ MOST_SKILLS: Final = 2
 _FITS: Final = 0.5  # share of what a skill's requests have in common that the message has
 _SURE: Final = 0.5  # confidence
 _TURNS: Final = 8  # of a skill, the newest, among which one is its source
-_TOLD_WISH: Final = 0.7  # from which a standing wish is told whatever is said
-_TOLD_WISH_WORDS: Final = 0.55
+_TOLD_WISH: Final = 0.55  # from which a standing wish is told whatever is said
 _LASTS: Final = 1.0  # log-odds that being a fact adds to what a quotation is worth
 _UNKNOWN: Final = -99.0  # of a quotation that nothing leads to from this message
 _PINNED: Final = 1.0  # above what else stands first
@@ -617,11 +616,10 @@ def _wishes(tx: Transaction, deps: Deps, kept_facts: Sequence[StoredFact], *, ev
         return frozenset(kept.id for kept in some)
     means = bool(some) and knows_meaning(deps)
     vectors = tx.index.vectors(FACTS, deps.embedder_name, [kept.number for kept in some]) if means else {}
-    least = _TOLD_WISH if means else _TOLD_WISH_WORDS
     return frozenset(
         kept.id
         for kept in some
-        if not is_quotation(kept.fact) or wish(kept.fact.value, vectors.get(kept.number)) >= least
+        if not is_quotation(kept.fact) or wish(kept.fact.value, vectors.get(kept.number)) >= _TOLD_WISH
     )
 
 

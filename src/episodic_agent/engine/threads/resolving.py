@@ -31,7 +31,7 @@ else:
 
 THREAD: Final = "thread"
 NAMED: Final = "named"  # verdict of the decision that a caller named a thread which a message had begun
-POLICY: Final = "threads-2027-02"
+POLICY: Final = "threads-2027-03"
 _NEAREST: Final = 8  # threads that may be current; the first is, unless it is closed in this call
 _EARLIER: Final = 200  # threads looked at for a place in time
 _COME_BACK_TO: Final = timedelta(days=1)  # between the first and the last message of a place
