@@ -22,7 +22,7 @@ from episodic_agent.engine.deps import Deps
 
 Floats = NDArray[np.float64]
 
-_SURELY: Final = -4.0  # log-odds from which a line may bear on the message, whatever a search says of it
+_SURELY: Final = -4.0  # log-odds from which a line may bear on the message, be it abstained from
 _NEVER: Final = 100.0  # log-odds that what may not be told loses
 _FEWEST: Final = 2  # terms: "how was it?" presupposes what is meant
 
@@ -52,7 +52,7 @@ def is_unanswered(deps: Deps, text: str, at: datetime, seen: EarlierWords, docum
 def without_unsure(worths: Floats, refs: Sequence[int]) -> Floats:
     """Return worths by which nothing is told but what surely bears on the message, and what follows it.
 
-    The message behind such a line may put it right ("sorry, I meant 120"): it is told with that or not at all.
+    The message behind such a line may put it right ("sorry, I meant 120"): it is told with that or not.
     """
     every, sure = np.array(refs), worths >= _SURELY
     return np.where(sure | np.isin(every, every[sure] + 1), worths, worths - _NEVER)
