@@ -529,7 +529,7 @@ def test_a_memory_from_before_places_is_upgraded_and_mended(opened: Opened, url:
         "DROP INDEX {decision_type}",
         "DROP INDEX {thread_begun}",
         *(f"ALTER TABLE {{thread}} DROP COLUMN {name}" for name in RESOLVED),
-        *(["CREATE TABLE {embedding} (v bytea)"] if url.startswith("postgres") else IN_A_FILE),
+        *(ON_A_SERVER if url.startswith("postgres") else IN_A_FILE),
         "DELETE FROM {migration} WHERE version > 1",
         *([] if url.startswith("postgres") else ["PRAGMA user_version = 1"]),
     )
@@ -543,6 +543,14 @@ def test_a_memory_from_before_places_is_upgraded_and_mended(opened: Opened, url:
 
 
 CHAINS = ("chain_refusal", "metadata_term")  # tables of schema 12
+ON_A_SERVER = (  # where schemas before had words and vectors
+    "CREATE TABLE {embedding} (v bytea)",
+    "DROP TABLE {posting_block}",
+    "ALTER TABLE {document} DROP COLUMN counts",
+    "CREATE TABLE {posting} (space bigint, owner bigint, term bigint, ref bigint, length integer, count integer)",
+    "DROP TABLE {coarse_packed}",
+    "CREATE INDEX coarse_scan ON {coarse} (space, owner, embedder, kind, ref)",
+)
 IN_A_FILE = (  # what later schemas of a file call otherwise, and where they put rows
     "ALTER TABLE {vector} RENAME COLUMN half TO v",
     *(f"UPDATE {{{name}}} SET n = (stream << 36) + (n & 0xfffffffff)" for name in ("document", "vector")),

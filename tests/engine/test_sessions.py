@@ -350,7 +350,9 @@ def test_a_session_that_is_told_before_it_ends_is_judged_at_its_end_too(memory: 
 
 
 @pytest.mark.slow
-def test_what_is_said_may_drop_or_replace_what_the_topic_promised(memory: Memory) -> None:
+def test_what_is_said_may_drop_or_replace_what_the_topic_promised(opened: OpenMemory) -> None:
+    """The choice over all sessions (`chain-2027-02`) believes the topic: of two sessions that one is the nearest."""
+    memory = opened(chain_policy="chain-2027-01")
     first, bread = hold(memory, ON_LEAK, 0, LEAK), hold(memory, ON_BREAD, 12, BREAD)
     started = mine(memory).sessions.start("The worker leaks", timestamp=at(60))
     assert started.parent_episode_id == first.id
