@@ -1,4 +1,4 @@
-"""Train what finds commitments (`core/recall/commitments.py`) and ship it: three judges, two choices.
+"""Train what finds commitments (`core/recall/commitments.py`) and ship it: four judges, two choices.
 
     python tools/train_commitments.py
     python tools/train_commitments.py --only-measure
@@ -38,6 +38,8 @@ from episodic_agent.core.recall.commitments import (
     ASKING,
     CHOOSING,
     FEATURES,
+    LISTED,
+    LISTING,
     LONGEST,
     TAKING,
     features,
@@ -67,6 +69,7 @@ WORDS, TRUST, LEAST = 1.0, 3.0, 2  # of the judges: words weigh as much as vecto
 OTHERS = 2.0  # what lines of every day weigh together, beside the labelled ones
 MOST_SPOKEN, MOST_ASKED = 2_500, 600
 RIDGE = 0.5
+WEEKS = 0.5  # what messages of stories that take nothing on weigh beside those that do
 TALK = 0.3  # what everyday talk weighs beside reports: most of it settles nothing
 PAIRED = 0.01  # the ridge's inverse strength for products of features
 
@@ -127,6 +130,17 @@ def everyday(data: Path, embedder: Embedder) -> list[list[Row]]:
         rows_of([(text, False, None) for text in dict.fromkeys(some) if len(text) <= LONGEST], embedder)
         for some in lists
     ]
+
+
+def other_messages(embedder: Embedder) -> list[Row]:
+    """Return what people say in the stories that taught and takes nothing on: most of a week's talk."""
+    texts = [
+        said["text"]
+        for story in (*read_stories("taught"), *read_stories("settled"))
+        for said in story["messages"]
+        if said["id"] not in {task["by"] for task in story["tasks"]} and len(said["text"]) <= LONGEST
+    ]
+    return rows_of([(text, False, None) for text in dict.fromkeys(texts)], embedder)
 
 
 def choices(
@@ -271,6 +285,14 @@ def main() -> None:
     others = everyday(options.data, embedder)
     for judge in (
         Judge(TAKING, "commitments_*.tsv", LIKELY, "whether a message takes something on"),
+        Judge(
+            LISTING,
+            "commitments_*.tsv",
+            LISTED,
+            "whether a message takes something on, among weeks of talk",
+            ("messages of the stories that take nothing on", [other_messages(embedder)]),
+            WEEKS,
+        ),
         Judge(
             ASKING,
             "asked_commitments_*.tsv",

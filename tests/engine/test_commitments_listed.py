@@ -134,6 +134,20 @@ def test_of_two_promises_in_one_message_the_one_that_was_not_reported_stays_open
     assert done.text == lines[3][1]
 
 
+def test_what_only_sounds_like_a_plan_in_a_groups_talk_is_not_listed(ana: UserMemory) -> None:
+    lines = (
+        ("Ana", "van: they have a 7-seater for 390 the weekend"),
+        ("Mia", "a rope is missing, mine is torn"),
+        ("Ana", "then I bring the rope"),
+        ("Ana", "hey all, so who's in? I was thinking the weekend 27-29"),
+    )
+    for n, (who, text) in enumerate(lines):
+        ana.add(text, role=who, thread="climbing", timestamp=MONDAY + timedelta(days=1, hours=10 + n))
+    ana.flush()
+    listed = [one.text for one in ana.search("what did I promise whom?", thread="climbing").commitments]
+    assert listed == ["then I bring the rope"]
+
+
 @pytest.mark.parametrize(
     "question",
     [

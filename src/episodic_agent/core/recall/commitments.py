@@ -23,12 +23,14 @@ from episodic_agent.data import arrays
 from episodic_agent.schemas import Vector
 
 TAKING: Final = "recall/commitments.npz"
+LISTING: Final = "recall/commitments_listed.npz"
 ASKING: Final = "recall/commitments_asked.npz"
 CHOOSING: Final = "recall/commitments_chosen.npz"
 WHOSE: Final = "recall/commitments_whose.npz"
 ADDRESSED: Final = "recall/commitments_addressed.npz"
 ASKED: Final = 0.45  # from which a question asks for commitments
 LONGEST: Final = 400  # characters of such a question
+LISTED: Final = 0.3  # from which a message is listed as one that takes something on
 SURE_TAKING: Final = 0.45  # from which a message takes something on where nothing but whose it is is asked
 _PARTS: Final = 12  # of a long message that are judged, its last
 BY_NAME: Final = 0.45  # what surely taking something on tells where only its speaker is asked for
@@ -107,6 +109,18 @@ def takes_on(text: str, vector: Vector | None = None) -> float:
         return likely(TAKING, text, vector)
     by_words = max(likely(TAKING, part) for part in parts)
     return by_words if vector is None else 0.5 * (by_words + likely(TAKING, text, vector))
+
+
+def may_be_listed(text: str) -> bool:
+    """Tell whether a message likely takes something on among all that is said in weeks, by its words.
+
+    What finds commitments was taught by lines of which half take something on, and takes "van: they have one
+    for 390" for one; this judge heard the rest of the talk, too.
+
+    >>> may_be_listed("then I bring the rope"), may_be_listed("van: they have a 7-seater for 390 the weekend")
+    (True, False)
+    """
+    return max(likely(LISTING, text[start:end]) for start, end in parts_of(text)[-_PARTS:]) >= LISTED
 
 
 def undertakings(text: str, language: str | None = None) -> tuple[str, ...]:

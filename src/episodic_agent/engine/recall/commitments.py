@@ -29,6 +29,7 @@ from episodic_agent.core.recall.commitments import (
     answering,
     asks_for_commitments,
     by_name_alone,
+    may_be_listed,
     people_asked,
     takes_on,
     towards_commitments,
@@ -59,7 +60,6 @@ _BEFORE: Final = 2  # messages before a report that tell what it is of
 SETTLED: Final = 0.2  # from which a later message is told to have settled something
 SURELY: Final = 0.4  # and from which a list says that it is settled: .79 of what it calls so is
 _DONE: Final = 0.5  # from which a message that may take something on rather reports that it is done
-LISTED: Final = 0.5  # from which it is listed: likelier than not
 MOST_LISTED: Final = 20  # commitments that are listed
 _LESS: Final = 0.5  # of the share of what is surely settled is taken away
 ANSWERING: Final = 0.38  # how likely one is asked for, from which a search does not say that it knows nothing
@@ -201,7 +201,7 @@ def _may_be_listed(undertaking: Undertaking) -> bool:
     """Tell whether a message likely takes something on, and neither asks nor reports that it is done."""
     text = undertaking.text.rstrip()
     asks = text.endswith(QUESTION_MARKS)
-    return undertaking.likelihood >= LISTED and not asks and reports(text) < _DONE
+    return may_be_listed(text) and not asks and reports(text) < _DONE
 
 
 def _shares_of(
