@@ -95,24 +95,26 @@ def test_who_asks_for_the_rules_is_told_those_of_the_project_and_those_of_all(
     jo: UserMemory, run: Run, question: str
 ) -> None:
     of_all, terse = "never force-push, in none of my repos", "we test against postgres in this repo"
-    for text in (of_all, f"{terse}, sqlite lies", "the upload is slow since friday"):
+    unsure = "in our tables money is int cents"  # no such wish as is told with every message
+    for text in (of_all, f"{terse}, sqlite lies", unsure, "the upload is slow since friday"):
         jo.add(text, channel=HARBOR, timestamp=LATER - timedelta(hours=9))
     for number in range(40):
         jo.add(
             f"which of the rules hold in row {number}?", channel=HARBOR, timestamp=LATER - timedelta(hours=8)
         )
     jo.flush()
-    here, beside = (NO_PIP, SHORT, of_all, terse), (SHORT, of_all, PNPM)
+    here, beside = (NO_PIP, SHORT, of_all, terse, unsure), (SHORT, of_all, PNPM)
     shown = context(jo, question, channel=HARBOR).split("From earlier")[0].split("Von früher")[0]
     assert all(rule in shown for rule in here)
     for folder, rules, other in ((HARBOR, here, PNPM), (LANTERN, beside, NO_PIP)):
         listed = [hit.fact.value for hit in jo.search(question, filter=Filter(project=folder)).facts]
         assert (all(rule in "".join(listed) for rule in rules), other in listed) == (True, False)
-        printed = "".join(run("search", question, "--json", "--project", folder).out.split())
-        assert (
-            all("".join(rule.split()) in printed for rule in rules),
-            "".join(other.split()) in printed,
-        ) == (True, False)
+        for form in ([], ["--json"]):
+            printed = "".join(run("search", question, *form, "--project", folder).out.split())
+            assert (
+                all("".join(rule.split()) in printed for rule in rules),
+                "".join(other.split()) in printed,
+            ) == (True, False)
 
 
 def test_a_form_of_threads_names_none_of_another_project(jo: UserMemory) -> None:

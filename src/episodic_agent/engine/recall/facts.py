@@ -43,6 +43,7 @@ _MOSTLY: Final = 0.5  # share of a text that a fact quotes
 _AKIN: Final = 0.25  # worth of a word of the same family: half of the word itself
 _AT_ONCE: Final = 40  # facts: mostly enough of them hold
 MOST_RULES: Final = 16  # that are told where they are asked for
+_ASKED_FOR: Final = 0.5  # score that each has there at least: it answers, whatever its words
 DIGITS: Final = 6  # scores are rounded before they order anything, so that machines agree
 
 
@@ -265,7 +266,7 @@ def _rules_first(
     holding = (fact for fact in stored if fact.holds and fact.held_at(at))
     some = [fact for fact in holding if fact.category is Category.GUIDELINE]
     rules = after_what_holds(tx, some, at).values()
-    rows = [(fact, max(RELEVANT, scores.get(fact.id, 0.0))) for fact in rules]
+    rows = [(fact, max(_ASKED_FOR, scores.get(fact.id, 0.0))) for fact in rules]
     named = {fact.id for fact, _ in rows}
     return [*sorted(rows, key=_best_first), *(pair for pair in pairs if pair[0].id not in named)]
 
