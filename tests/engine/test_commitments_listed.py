@@ -1,7 +1,7 @@
 """Who asks for promises is told them one by one: whose, to whom, until when, and what settled them."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -115,6 +115,13 @@ def test_walls_and_filters_hold(ana: UserMemory) -> None:
     assert set(listed(ana, "what did I promise whom?", thread="Jonas")) == {TALK[6][2]}
 
 
+def talk(ana: UserMemory, thread: str, lines: Iterable[tuple[str, str]]) -> None:
+    """Add who said what, an hour after each other."""
+    for n, (who, text) in enumerate(lines):
+        ana.add(text, role=who, thread=thread, timestamp=MONDAY + timedelta(days=1, hours=10 + n))
+    ana.flush()
+
+
 def test_of_two_promises_in_one_message_the_one_that_was_not_reported_stays_open(ana: UserMemory) -> None:
     lines = (
         ("Mia", "when do we get the quotes for the venue?"),
@@ -122,9 +129,7 @@ def test_of_two_promises_in_one_message_the_one_that_was_not_reported_stays_open
         ("Mia", "great"),
         ("Ana", "the quotes for the venue are in your inbox"),
     )
-    for n, (who, text) in enumerate(lines):
-        ana.add(text, role=who, thread="fair", timestamp=MONDAY + timedelta(days=1, hours=10 + n))
-    ana.flush()
+    talk(ana, "fair", lines)
     told = {
         one.text: one.settled_by for one in ana.search("what did I promise whom?", thread="fair").commitments
     }
@@ -141,9 +146,7 @@ def test_what_only_sounds_like_a_plan_in_a_groups_talk_is_not_listed(ana: UserMe
         ("Ana", "then I bring the rope"),
         ("Ana", "hey all, so who's in? I was thinking the weekend 27-29"),
     )
-    for n, (who, text) in enumerate(lines):
-        ana.add(text, role=who, thread="climbing", timestamp=MONDAY + timedelta(days=1, hours=10 + n))
-    ana.flush()
+    talk(ana, "climbing", lines)
     listed = [one.text for one in ana.search("what did I promise whom?", thread="climbing").commitments]
     assert listed == ["then I bring the rope"]
 
