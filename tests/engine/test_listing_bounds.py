@@ -64,6 +64,15 @@ def said(n: int, thread: str) -> dict[str, str]:
 
 
 def rows_read(memory: Memory, monkeypatch: pytest.MonkeyPatch, verb: str) -> int:
+    return sum(answers(memory, monkeypatch, verb))
+
+
+def statements(memory: Memory, monkeypatch: pytest.MonkeyPatch, verb: str) -> int:
+    return len(answers(memory, monkeypatch, verb))
+
+
+def answers(memory: Memory, monkeypatch: pytest.MonkeyPatch, verb: str) -> list[int]:
+    """Return how many rows each statement gave that a verb asks."""
     counts: list[int] = []
     read = connection.rows
     closed = next(c.episode_id for c in memory.user("ana").episodes.list() if c.state != "open")
@@ -76,7 +85,7 @@ def rows_read(memory: Memory, monkeypatch: pytest.MonkeyPatch, verb: str) -> int
     with monkeypatch.context() as patch:
         patch.setattr("episodic_agent.stores.sqlite.file.session.rows", counted)
         eval(verb, {"ana": memory.user("ana"), "memory": memory, "closed": closed})
-    return sum(counts)
+    return counts
 
 
 @pytest.mark.slow
@@ -94,3 +103,13 @@ def test_a_short_listing_reads_few_rows_of_a_large_memory(
     assert len(large.user("ana").threads.list()) == 400
     assert len(large.jobs.list()) > 300
     assert rows_read(large, monkeypatch, verb) < 300
+
+
+@pytest.mark.parametrize("verb", ["ana.episodes.recent(limit={n})", "ana.episodes.list(limit={n})"])
+def test_a_listing_asks_no_more_often_for_more_threads(monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
+    """On a server each statement is a journey: of a hundred threads the timeline took a hundred more."""
+    with Memory.open(":memory:", embedder="none", policy="seed-001", clock=Clock(START)) as memory:
+        memory.user("ana").add(said(n, f"t{n // 4}") for n in range(240))
+        memory.user("ana").flush()
+        few, many = (statements(memory, monkeypatch, verb.format(n=n)) for n in (5, 60))
+    assert many <= few + 5

@@ -45,10 +45,10 @@ class ErasingConformance(StoreFixture):
             assert tx.observations.erase(THREAD, [1], minute(10)) == 0
         with store.begin(ANA, write=False) as tx:
             assert [o.text for o in tx.observations.read(THREAD, 0, 9)] == ["a", "c"]
-            assert tx.observations.erased(THREAD, 0, 9) == [
+            assert tx.observations.erased([(THREAD, 0, 9)]) == [
                 Tombstone(THREAD, 1, identity("kitchen/1"), minute(9))
             ]
-            assert tx.observations.erased(THREAD, 2, 9) == []
+            assert tx.observations.erased([(THREAD, 2, 9)]) == []
             known = tx.observations.known([identity("kitchen/1"), identity("kitchen/0")])
             assert [known[identity(f"kitchen/{n}")].state for n in (0, 1)] == ["open", "erased"]
             assert tx.observations.get([identity("kitchen/1")]) == {}
@@ -65,7 +65,7 @@ class ErasingConformance(StoreFixture):
             assert tx.observations.erase(THREAD, [3, 4, 5], NOW) == 0
             assert tx.observations.erase(THREAD, [], NOW) == 0
             assert [o.seq for o in tx.observations.read(THREAD, 0, 99)] == [1, 6, 7]
-            assert [one.seq for one in tx.observations.erased(THREAD, 0, 99)] == [0, 2, 3, 4, 5, 8]
+            assert [one.seq for one in tx.observations.erased([(THREAD, 0, 99)])] == [0, 2, 3, 4, 5, 8]
             assert (tx.count("observations"), dict(tx.observations.actors())) == (3, {"ana": 3})
 
     def test_a_thread_goes_on_behind_a_tombstone(self, store: Store) -> None:

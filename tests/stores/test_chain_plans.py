@@ -43,7 +43,7 @@ STRETCHES: Sequence[Ask] = (
     lambda tx: tx.observations.read(TALK, 3, 9),
     lambda tx: tx.observations.read([(TALK, 3, 9), (TALK, 20, 21)]),
     lambda tx: tx.observations.records(TALK, 3, 9),
-    lambda tx: tx.observations.erased(TALK, 3, 9),
+    lambda tx: tx.observations.erased([(TALK, 3, 9), (TALK, 20, 21)]),
 )
 
 

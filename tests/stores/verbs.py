@@ -334,7 +334,7 @@ READS: Mapping[str, Verb] = {
         tx.observations.near(UUID(int=0), UUID(int=(1 << 128) - 1), limit=99)
     ),
     "upkeep.usage": lambda tx: list(tx.upkeep.usage(date.min, date.max)),
-    "observations.erased": lambda tx: list(tx.observations.erased(identity(PORCH), 0, 9)),
+    "observations.erased": lambda tx: list(tx.observations.erased([(identity(PORCH), 0, 9)])),
     "index.covers replaced": lambda tx: list(
         tx.index.covers([(int(ref), int(ref)) for ref in REFS], replaced=True)
     ),

@@ -107,6 +107,9 @@ class Observations(Protocol):
         """
         ...
 
-    def erased(self, thread_id: UUID, first_seq: int, last_seq: int) -> Sequence[Tombstone]:
-        """Return the tombstones of `first_seq..last_seq` (inclusive) in order."""
+    def erased(self, stretches: Sequence[tuple[UUID, int, int]]) -> Sequence[Tombstone]:
+        """Return the tombstones of stretches (thread, first seq, last seq; inclusive), thread by thread in order.
+
+        Those of unknown threads are none.
+        """
         ...

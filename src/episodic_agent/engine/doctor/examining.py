@@ -162,7 +162,7 @@ class Doctor:
                 f"thread {thread.origin}: what is kept of its places is not what its observations say (a "
                 "memory from before places were kept?); `doctor --repair` writes it again",
             )
-        stored += len(tx.observations.erased(thread.id, 0, frame.next_seq))
+        stored += len(tx.observations.erased([(thread.id, 0, frame.next_seq)]))
         if stored != frame.next_seq:
             yield self._error(
                 tx,
@@ -172,7 +172,7 @@ class Doctor:
 
     def _cover(self, tx: Transaction, thread: Thread, open_from: int) -> Iterator[Finding]:
         expected = 0
-        gone = {one.seq for one in tx.observations.erased(thread.id, 0, open_from)}
+        gone = {one.seq for one in tx.observations.erased([(thread.id, 0, open_from)])}
         for episode in tx.episodes.list(threads=[thread.id]):
             while expected in gone and expected < episode.first_seq:
                 expected += 1

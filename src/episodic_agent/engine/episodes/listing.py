@@ -1,5 +1,6 @@
 """Read what is there: episodes in order, open frames as episodes-to-be, threads by name, and counts."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -344,12 +345,16 @@ def _erased(tx: Transaction, episodes: Sequence[Episode]) -> Mapping[UUID, int]:
     by_thread: dict[UUID, list[Episode]] = {}
     for episode in episodes:
         by_thread.setdefault(episode.thread_id, []).append(episode)
-    counts: dict[UUID, int] = {}
-    for thread, some in by_thread.items():
-        first, last = min(one.first_seq for one in some), max(one.last_seq for one in some)
-        if gone := [tombstone.seq for tombstone in tx.observations.erased(thread, first, last)]:
-            counts |= {one.id: sum(one.first_seq <= seq <= one.last_seq for seq in gone) for one in some}
-    return counts
+    stretches = [
+        (thread, min(one.first_seq for one in some), max(one.last_seq for one in some))
+        for thread, some in by_thread.items()
+    ]
+    return Counter(
+        one.id
+        for tombstone in tx.observations.erased(stretches)
+        for one in by_thread[tombstone.thread_id]
+        if one.first_seq <= tombstone.seq <= one.last_seq
+    )
 
 
 def _origins(tx: Transaction, episodes: Sequence[Episode]) -> Mapping[UUID, str]:

@@ -66,7 +66,7 @@ def _export_some(tx: Transaction, now: datetime, among: Collection[UUID]) -> Ite
 
 def _observation_count(tx: Transaction, thread: Thread) -> int:
     end = tx.threads.frame(thread.id).next_seq
-    return end - len(tx.observations.erased(thread.id, 0, end))
+    return end - len(tx.observations.erased([(thread.id, 0, end)]))
 
 
 def _by_age(threads: Iterable[Thread]) -> list[Thread]:
@@ -96,7 +96,7 @@ def _thread(tx: Transaction, thread: Thread) -> Iterator[Noun]:
     for start in range(0, frame.next_seq, PAGE):
         last = min(start + PAGE, frame.next_seq) - 1
         yield from tx.observations.read(thread.id, start, last)
-        yield from tx.observations.erased(thread.id, start, last)
+        yield from tx.observations.erased([(thread.id, start, last)])
         for seq, packed in sorted(tx.observations.records(thread.id, start, last).items()):
             yield CheckRecord(thread.id, seq, packed)
     for episode in tx.episodes.list(threads=[thread.id]):

@@ -225,8 +225,8 @@ def _append(tx: Transaction, exported: _Exported) -> None:
 def erased_after(tx: Transaction, thread_ids: Iterable[UUID], moment: datetime) -> bool:
     """Tell whether something of these threads was erased after a time: an export of then still tells it."""
     there = [one for one in dict.fromkeys(thread_ids) if tx.threads.get(one) is not None]
-    ends = {one: tx.threads.frame(one).next_seq for one in there}
-    return any(t.at > moment for one in there for t in tx.observations.erased(one, 0, ends[one]))
+    ends = {one: frame.next_seq for one, frame in tx.threads.frame(there).items()}
+    return any(t.at > moment for t in tx.observations.erased([(one, 0, end) for one, end in ends.items()]))
 
 
 def _of(nouns: Sequence[Noun], kind: type[N]) -> list[N]:

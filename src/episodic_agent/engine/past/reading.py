@@ -122,7 +122,7 @@ class PastReader:
         yield from self._decisions(thread.id)
         yield from observations
         if end:
-            yield from tx.observations.erased(thread.id, 0, end - 1)
+            yield from tx.observations.erased([(thread.id, 0, end - 1)])
             for seq, packed in sorted(tx.observations.records(thread.id, 0, end - 1).items()):
                 yield CheckRecord(thread.id, seq, packed)
         compactions = self._compactions(thread)

@@ -127,7 +127,7 @@ def _of_threads(
                 begins[0].received_at, ChangeKind.THREAD, thread.origin, thread.id, thread.origin
             )
         if taken:
-            count = last - first - len(tx.observations.erased(thread.id, first, last - 1))
+            count = last - first - len(tx.observations.erased([(thread.id, first, last - 1)]))
             words = f"{plural(count, 'message')} in {thread.title or thread.origin!r}"
             yield MemoryChange(taken[-1].received_at, ChangeKind.MESSAGES, words, thread.id, thread.origin)
         for episode in tx.episodes.list(threads=[thread.id]):

@@ -170,20 +170,29 @@ class ErasingTable(ActorTable):
                 self._session.alter(sql, first=first, last=last, least=first - LONGEST_RUN)
         return erased
 
-    def erased(self, thread_id: UUID, first_seq: int, last_seq: int) -> Sequence[Tombstone]:
-        """Return the tombstones of a span in order."""
-        number = self._session.thread_number(thread_id)
-        sql = (
-            "SELECT ref, id, erased_at FROM observation WHERE :also AND ref BETWEEN :first AND :last"
-            " AND erased_at IS NOT NULL ORDER BY ref"
-        )
-        results = self._session.read(
-            sql, first=ref_of(number, max(0, first_seq)), last=ref_of(number, min(last_seq, _LAST_SEQ))
+    def erased(self, stretches: Sequence[tuple[UUID, int, int]]) -> Sequence[Tombstone]:
+        """Return the tombstones of stretches, thread by thread in order."""
+        threads = self._session.find_threads(thread for thread, _, _ in stretches)
+        numbers = {thread: number for number, thread in threads.items()}
+        spans = sorted(
+            (ref_of(numbers[thread], max(0, first)), ref_of(numbers[thread], min(last, _LAST_SEQ)))
+            for thread, first, last in stretches
+            if thread in numbers
         )
         return [
-            Tombstone(thread_id, split_ref(ref)[1], UUID(bytes=bytes(key)), to_time(at))
-            for ref, key, at in results
+            Tombstone(threads[split_ref(ref)[0]], split_ref(ref)[1], UUID(bytes=bytes(key)), to_time(at))
+            for start in range(0, len(spans), _PAGE)
+            for ref, key, at in self._blank(spans[start : start + _PAGE])
         ]
+
+    def _blank(self, spans: Sequence[tuple[int, int]]) -> list[tuple[Any, ...]]:
+        within = " OR ".join(f"ref BETWEEN :first{n} AND :last{n}" for n in range(len(spans)))
+        sql = (
+            f"SELECT ref, id, erased_at FROM observation WHERE :also AND ({within})"
+            " AND erased_at IS NOT NULL ORDER BY ref"
+        )
+        ends = {f"first{n}": first for n, (first, _) in enumerate(spans)}
+        return self._session.read(sql, **ends, **{f"last{n}": last for n, (_, last) in enumerate(spans)})
 
 
 class ErasedEpisodeTable(RefusalTable):
