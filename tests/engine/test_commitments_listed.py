@@ -62,6 +62,12 @@ def test_my_promises_are_listed_as_they_are_due_and_nobody_else_s(ana: UserMemor
     assert {commitment.to for commitment in mine} >= {"Jonas", "Lena"}
 
 
+def test_a_context_tells_who_took_what_on_and_what_settled_it(ana: UserMemory) -> None:
+    lines = ana.context("what did I promise whom?").text.splitlines()
+    assert "- Ana → Lena: yes, I'll fix it by Friday 25 September (due 2026-09-25)" in lines
+    assert f"- Ana → Ravi: {TALK[4][2]} (done 2026-09-08 – “{SETTLING}”)" in lines
+
+
 @pytest.mark.parametrize("question", ["what do others still owe me?", "was schuldet mir Jonas noch?"])
 def test_what_others_owe_is_theirs(ana: UserMemory, question: str) -> None:
     commitments = ana.search(question).commitments

@@ -58,8 +58,25 @@ def test_what_is_still_open_is_told_below_the_story(memory: Memory, clock: Clock
     say(memory, clock, "Both invoices are with the insurance")
     text = mine(memory).chains.replay("the roof")
     assert "It ended" not in text
-    assert "Not yet in an episode, last on 2026-03-11: Ruth: Both invoices are with the insurance" in text
+    assert "Not yet in an episode, on 2026-03-11: Ruth: Both invoices are with the insurance" in text
     mine(memory).episodes.suppress(words="insurance")
     hidden = mine(memory).chains.replay("the roof")
     assert "insurance" not in hidden
     assert "Not yet in an episode" not in hidden
+
+
+def test_only_what_is_open_and_of_the_topic_is_told_below_the_story(memory: Memory, clock: Clock) -> None:
+    """In a group that talks for weeks its last word was told, whatever it was about."""
+    user = mine(memory)
+    clock.now = BEGUN + timedelta(days=9)
+    for text in ("The gutter of the roof is new as well", "Who feeds the cat on Sunday?"):
+        user.add({"name": "Ruth", "content": text}, thread="family", timestamp=clock.now)
+    text = user.chains.replay("the roof")
+    assert "Not yet in an episode, on 2026-03-11: Ruth: The gutter of the roof is new as well" in text
+    assert "cat" not in text
+    assert user.chains.replay("the cat").splitlines() == [
+        "No episodes found for topic: the cat",
+        "",
+        "Not yet in an episode, on 2026-03-11: Ruth: Who feeds the cat on Sunday?",
+    ]
+    assert user.chains.replay("the dentist") == "No episodes found for topic: the dentist"

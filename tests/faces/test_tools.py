@@ -1,10 +1,12 @@
 """Function tools: the two formats, arguments that are wrong, the budget, and answers that come back as echoes."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from builders.chats import TAP, Clock, diary, mine, talk
+from builders.minilm import default_model
 from conftest import After, OpenMemory
 
 from episodic_agent import Memory
@@ -268,3 +270,25 @@ def test_the_question_asked_does_not_stand_between_the_marks_of_what_was_recalle
     text = memory_tools(mine(told)).call("get_context", {"message": question, "thread": "new"})
     assert "tap" in text
     assert question not in text
+
+
+def test_every_tool_tells_times_by_the_clock_of_who_spoke(open_memory: OpenMemory, clock: Clock) -> None:
+    """A listing said 23:30 of the day before where a search said 00:30."""
+    clock.now = datetime(2026, 11, 20, tzinfo=UTC)
+    memory = open_memory(embedder=default_model(), clock=clock)
+    mine(memory).add(
+        "My name is Greta and I live in Graz", thread="desk", timestamp="2026-11-12T00:30:00+01:00"
+    )
+    mine(memory).flush()
+    tools = memory_tools(mine(memory))
+    for name, supplied in (
+        ("search_memory", {"query": "where does Greta live?"}),
+        ("recent_memory", {}),
+        ("list_threads", {}),
+        ("get_facts", {}),
+        ("explain_memory", {"episode_id": first_episode(memory)}),
+    ):
+        answer = tools.call(name, supplied)
+        assert "2026-11-12" in answer, name
+        assert "2026-11-11" not in answer, name
+        assert name == "get_facts" or "00:30 +01:00" in answer, name

@@ -13,7 +13,7 @@ from episodic_agent.core.context.quoting import harmless, shown_name
 from episodic_agent.core.context.retrieved import LONGEST_PROOF, heading
 from episodic_agent.core.language import plural
 from episodic_agent.core.strength.decay import initial_strength
-from episodic_agent.engine.lived import as_lived
+from episodic_agent.engine.lived import as_lived, lived_at
 from episodic_agent.engine.results import Commitment, EpisodeCard, Evidence, FactHit, FullEpisode, Hit, Recall
 from episodic_agent.faces.wording import minute, reason
 from episodic_agent.schemas import Observation, Thread
@@ -114,7 +114,7 @@ def fact_item(hit: FactHit) -> AnswerItem:
 
 def commitment_item(commitment: Commitment) -> AnswerItem:
     """Show something that was taken on, when it is due or what settled it."""
-    text, start = harmless(commitment.line), f"{commitment.observation.at:%Y-%m-%d}"
+    text, start = harmless(commitment.line), f"{lived_at(commitment.observation):%Y-%m-%d}"
     data: dict[str, Any] = {
         "kind": "commitment",
         "title": text,
@@ -203,7 +203,7 @@ def message_item(message: Observation) -> AnswerItem:
     """Show a message of an episode."""
     actor = shown_name(message.actor)
     data = {"id": str(message.id), "actor": actor, "text": harmless(message.text, lines=True)}
-    return AnswerItem(f"- [{minute(message.at)}] {actor}: {harmless(message.text)}", data)
+    return AnswerItem(f"- [{minute(lived_at(message))}] {actor}: {harmless(message.text)}", data)
 
 
 def explanation_item(explained: "Explanation") -> AnswerItem:

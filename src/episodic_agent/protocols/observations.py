@@ -108,7 +108,7 @@ class Observations(Protocol):
         ...
 
     def erased(self, stretches: Sequence[tuple[UUID, int, int]]) -> Sequence[Tombstone]:
-        """Return the tombstones of stretches (thread, first seq, last seq; inclusive), thread by thread in order.
+        """Return the tombstones of stretches (thread, first seq, last seq; inclusive), by thread in order.
 
         Those of unknown threads are none.
         """

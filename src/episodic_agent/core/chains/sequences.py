@@ -147,7 +147,7 @@ def replay_text(
     """
     about = harmless(topic)
     if not reported_episodes:
-        return f"No episodes found for topic: {about}"
+        return "\n".join([f"No episodes found for topic: {about}", *(["", ending] if ending else [])])
     episodes = "episode" if len(reported_episodes) == 1 and policy != SEED else "episodes"
     lines = [f"📜 Episode history for '{about}' ({len(reported_episodes)} {episodes}):", ""]
     listed = {one.id for one in reported_episodes}

@@ -74,11 +74,41 @@ class Finder:
         exhausted = len(own) < asked and len(statements) < EACH * asked
         return self._ranked(relevance), exhausted
 
-    def _by_threads(self) -> dict[int, float]:
-        """Return the episodes of threads that are named after the topic, such as mails by their subject.
+    def still_open(self) -> list[int]:
+        """Return the messages in no episode yet that tell of the topic, rising.
 
-        The name holds most of the topic, and of a topic of several words more than one.
+        Of a thread that is named after the topic its last one does, whatever its words.
         """
+        statements = self._leg(OBSERVATIONS, PER_LEG)
+        owners = self.tx.index.episode_marks(statements, covering=True) if len(statements) else {}
+        nears = self._cosines(OBSERVATIONS, statements)
+        elsewhere = background(nears[~np.isnan(nears)].tolist())
+        telling = {
+            ref
+            for ref, held, near in zip(
+                statements.tolist(), self._held(OBSERVATIONS, statements), nears, strict=True
+            )
+            if ref not in owners and self._relevance([(held, near)], elsewhere) > LEAST_RELEVANCE
+        }
+        named = list(self._named_threads())
+        for thread, frame in (self.tx.threads.frame(named) if named else {}).items():
+            if frame.next_seq > frame.first_seq:
+                telling.add(ref_of(self.tx.threads.number(thread), frame.next_seq - 1))
+        return sorted(telling)
+
+    def _by_threads(self) -> dict[int, float]:
+        """Return the episodes of threads that are named after the topic, such as mails by their subject."""
+        named = self._named_threads()
+        passing = None if self.spans is None else {span.first_ref for span in self.spans}
+        result: dict[int, float] = {}
+        for episode in self.tx.episodes.list(threads=list(named)) if named else ():
+            ref = ref_of(self.tx.threads.number(episode.thread_id), episode.first_seq)
+            if passing is None or ref in passing:
+                result[ref] = named[episode.thread_id]
+        return result
+
+    def _named_threads(self) -> dict[UUID, float]:
+        """Return the threads whose name holds most of the topic, of several words more than one."""
         terms = frozenset(self.query.content or self.query.terms)
         statistics = self.tx.index.statistics(OBSERVATIONS, sorted(terms))
         weights = {
@@ -91,13 +121,7 @@ class Finder:
             share = sum(weights[t] for t in sorted(shared)) / total
             if len(shared) >= min(2, len(terms)) and share > _MOST_OF_TOPIC:
                 named[thread.id] = LEAST_RELEVANCE + _TITLED * share
-        passing = None if self.spans is None else {span.first_ref for span in self.spans}
-        result: dict[int, float] = {}
-        for episode in self.tx.episodes.list(threads=list(named)) if named else ():
-            ref = ref_of(self.tx.threads.number(episode.thread_id), episode.first_seq)
-            if passing is None or ref in passing:
-                result[ref] = named[episode.thread_id]
-        return result
+        return named
 
     def _leg(self, kind: str, limit: int) -> Refs:
         if self.spans is not None:

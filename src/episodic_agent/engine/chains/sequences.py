@@ -198,6 +198,7 @@ class Sequences:
             tx = walled_off(unwalled, wish.walls)
             visibility = Visibility(tx, now)
             spans = None if wish.metadata.empty else passing(tx, wish.metadata, visibility)
+            finder = None
             if wish.topic:
                 owner = None if scope.user_id == Scope().user_id else scope.user_id
                 query = ranking.analyse(wish.topic, (), now, owner=owner, language=deps.language)
@@ -225,7 +226,8 @@ class Sequences:
                 ends = [one.episode.id for one in further if one.is_end]
                 chosen = with_ends(chosen, new, ends, wish.limit, order=wish.order)
             sequenceds = _sequenced(tx, visibility, [known[hit.id] for hit in chosen], relevance, others)
-            ending = _ending(tx, visibility, [known[hit.id] for hit in chosen], spans, wish)
+            last = known[chosen[-1].id] if chosen else None
+            ending = _ending(tx, visibility, last, finder, wish) if finder is not None else ""
             over = 0 if wish.policy == SEED else left_out - len(chosen)
             return EpisodeSequence(sequenceds, left_out=over, ending=ending)
 
@@ -274,22 +276,15 @@ class Sequences:
 
 
 def _ending(
-    tx: Transaction,
-    visibility: Visibility,
-    chosen: Sequence[Episode],
-    spans: Sequence[Standing] | None,
-    wish: _Wish,
+    tx: Transaction, visibility: Visibility, last: Episode | None, finder: Finder, wish: _Wish
 ) -> str:
-    """Return how a story ended, and what of its threads is in no episode yet.
+    """Return how a story ended, and what of its topic is in no episode yet.
 
     Who filters asks for the episodes that pass alone.
     """
-    if not wish.topic or not chosen:
-        return ""
-    threads = [one.thread_id for one in chosen if not wish.others.hold_thread(tx, one.thread_id)]
-    ending = ending_of(tx, visibility, chosen[-1], wish.others)
-    below = still_open(tx, visibility, threads) if spans is None else ""
-    return "\n".join(part for part in (ending, below) if part)
+    ending = "" if last is None else ending_of(tx, visibility, last, wish.others)
+    refs = finder.still_open() if finder.spans is None else ()
+    return "\n".join(part for part in (ending, still_open(tx, visibility, wish.others, refs)) if part)
 
 
 def _hit(episode: Episode, relevance: Mapping[UUID, float]) -> ReplayHit:

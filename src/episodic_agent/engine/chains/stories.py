@@ -22,7 +22,7 @@ from episodic_agent.schemas import Episode, EpisodeState, Observation, Vector
 from episodic_agent.schemas.chains import TreeNode
 
 MOST_SESSIONS: Final = 200  # that are followed: no story told is longer
-MOST_OPEN: Final = 3  # open frames that a story ends with
+MOST_OPEN: Final = 4  # messages in no episode yet that a story ends with
 LONGEST_OPEN: Final = 300  # characters of each
 _LOOKED_BACK: Final = 64  # observations at the end of a thread, for one that may be shown
 
@@ -117,19 +117,19 @@ def ending_of(tx: Transaction, visibility: Visibility, last: Episode, others: El
     return f"It ended on {end:%Y-%m-%d}: {how}."
 
 
-def still_open(tx: Transaction, visibility: Visibility, threads: Sequence[UUID]) -> str:
-    """Return the newest words of the open frames of threads that a story tells of, in sentences.
+def still_open(tx: Transaction, visibility: Visibility, others: Elsewhere, refs: Sequence[int]) -> str:
+    """Return the newest of some messages that are in no episode yet, in sentences, earliest first.
 
-    They are in no episode yet, and may be how it comes out.
+    A talk may go on for weeks before it is cut: they may be how a matter came out.
     """
     lines = []
-    for thread_id in dict.fromkeys(threads):
-        frame = tx.threads.frame(thread_id)
-        newest = _newest(tx, visibility, thread_id, frame.first_seq, frame.next_seq)
-        if newest is not None:
-            text = harmless(newest.text, LONGEST_OPEN)
-            speaker, day = shown_name(newest.actor), f"{lived_at(newest):%Y-%m-%d}"
-            lines.append(f"Not yet in an episode, last on {day}: {speaker}: {text}")
+    for message in sorted(tx.observations.get(refs).values(), key=lambda one: one.at):
+        shown = visibility.visible(tx.threads.number(message.thread_id), [message])
+        hidden = not shown or visibility.holds(message.text) or not message.text.strip()
+        if not (hidden or others.hold_thread(tx, message.thread_id)):
+            text = harmless(message.text, LONGEST_OPEN)
+            speaker, day = shown_name(message.actor), f"{lived_at(message):%Y-%m-%d}"
+            lines.append(f"Not yet in an episode, on {day}: {speaker}: {text}")
     return "\n".join(lines[-MOST_OPEN:])
 
 

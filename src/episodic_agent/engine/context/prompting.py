@@ -316,22 +316,22 @@ def _promised(now: Situation, frame: ContextPhrases) -> list[QuotedText]:
         if done is not None:
             report = excerpt(done.text, now.text, _LONGEST_PROMISE)
             when = frame.done.replace("{}", f"{by_clock(done.at, done.utc_offset):%Y-%m-%d}")
-            state = f" ({when} – {done.actor}: {report})"
-        text = f"{f'→ {commitment.to}: ' if commitment.to else ''}{words}{state}"
+            reporter = "" if done.actor == item.actor else f"{done.actor} "
+            state = f" ({when} – {reporter}“{report}”)"
         worth = _PROMISED - place / len(every)
         thread, seq = item.thread_id, item.seq
         quotes.append(
             QuotedText(
                 Block.PROMISED,
                 LineKind.RECALLED,
-                text,
+                f"{words}{state}",
                 thread,
                 None,
                 seq,
                 seq,
                 item.at,
                 worth,
-                speaker=item.actor,
+                speaker=f"{item.actor} → {commitment.to}" if commitment.to else item.actor,
             )
         )
     return quotes

@@ -13,7 +13,7 @@ from episodic_agent.core.context.quoting import shown_name
 from episodic_agent.core.echo import marked
 from episodic_agent.core.ingest import read_time
 from episodic_agent.engine.chains.sequences import replay, story_of
-from episodic_agent.engine.lived import as_lived
+from episodic_agent.engine.lived import as_lived, recall_as_lived
 from episodic_agent.engine.results import NO_PROJECT, EpisodeCard, Recall
 from episodic_agent.engine.threads.sessions import Session
 from episodic_agent.engine.user import UserMemory
@@ -26,6 +26,7 @@ from episodic_agent.faces.shapes import (
     explanation_item,
     fact_card_item,
     fact_item,
+    facts_as_lived,
     hit_item,
     message_item,
     sequenced_data,
@@ -103,7 +104,7 @@ def _search(memory: UserMemory, value: Arguments) -> ToolResult:
             only=value.get("only"),
         )
 
-    recall = _in_thread(memory, value.get("thread"), search)
+    recall = recall_as_lived(memory, _in_thread(memory, value.get("thread"), search))
     items = [*map(commitment_item, recall.commitments), *map(fact_item, recall.facts)]
     items += [hit_item(hit, recall.query) for hit in recall.hits]
     head = f"{len(items)} found:" if items else "nothing relevant is remembered"
@@ -150,7 +151,7 @@ def _recent(memory: UserMemory, value: Arguments) -> ToolResult:
         project=value.get("project"),
     )
     head = "the newest first:" if cards else "nothing is remembered"
-    return ToolResult(head, "episodes", list(map(episode_item, cards)))
+    return ToolResult(head, "episodes", list(map(episode_item, as_lived(memory, cards))))
 
 
 def _context(memory: UserMemory, value: Arguments) -> ToolResult:
@@ -208,7 +209,7 @@ def _lines(topic: str, episode: ReplayedEpisode, *, gap: bool) -> str:
 
 
 def _threads(memory: UserMemory, value: Arguments) -> ToolResult:
-    items = list(map(thread_item, memory.threads.list(limit=value["limit"])))
+    items = list(map(thread_item, as_lived(memory, memory.threads.list(limit=value["limit"]))))
     return ToolResult("threads, the latest first:" if items else "there are no threads", "threads", items)
 
 
@@ -218,7 +219,7 @@ def resolved_thread(memory: UserMemory, name: str) -> ToolResult:
     def episodes(thread: str | None) -> Sequence[EpisodeCard]:
         return memory.episodes.list(thread=thread, limit=MOST_OF_THREAD)
 
-    cards = _in_thread(memory, name, episodes)
+    cards = as_lived(memory, _in_thread(memory, name, episodes))
     return ToolResult(f"{shown_name(name)}:", "episodes", [episode_item(c) for c in cards if not c.hidden])
 
 
@@ -246,7 +247,7 @@ def _goes_on_from(memory: UserMemory, started: Session) -> str:
     if parent is None:
         return "; it goes on from no other session"
     try:
-        card = memory.episodes.card(parent)
+        (card,) = as_lived(memory, [memory.episodes.card(parent)])
     except NotFound:  # erased since the session of this key began
         return ""
     before = "" if card.hidden else f":\n{marked(episode_item(card).text)}"
@@ -272,7 +273,7 @@ def _facts(memory: UserMemory, value: Arguments) -> ToolResult:
         value.get("query"), category=value.get("category"), limit=value["limit"], project=value.get("project")
     )
     head = "what lasts of what was said:" if cards else "no facts are known of this"
-    return ToolResult(head, "facts", list(map(fact_card_item, cards)))
+    return ToolResult(head, "facts", list(map(fact_card_item, facts_as_lived(memory, cards))))
 
 
 def _explain(memory: UserMemory, value: Arguments) -> ToolResult:
