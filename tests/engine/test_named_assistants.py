@@ -120,6 +120,26 @@ def test_a_wish_among_colleagues_that_it_answers_is_one(tmp_path: Path) -> None:
         assert wish in told.partition("From earlier:")[0]
 
 
+def test_a_wish_that_calls_it_by_its_name_is_one_before_it_answers(tmp_path: Path) -> None:
+    wishes = ("Pedal, never order without asking", "and never call before nine, Pedal")
+    with Memory.open(tmp_path / "m.db", embedder=default_model(), clock=Clock(NOW)) as memory:
+        team = memory.user("team")
+        team.add([say("the stand drips", 0, name="Mara"), pedal("Noted.", 1)], thread="workshop")
+        for minute, (name, text) in enumerate(
+            [
+                ("Mara", "hello all"),
+                ("Kim", wishes[0]),
+                ("Kim", "Mara, never park at the gate"),
+                ("Mara", wishes[1]),
+            ]
+        ):
+            team.add(say(text, 2 + minute, name=name), thread="general")
+        team.flush()
+        assert {one.fact.value for one in team.facts.list(category="guideline")} == set(wishes)
+        text = team.context("order a new chain", thread="ops").text.partition("From earlier:")[0]
+        assert all(wish in text for wish in wishes)
+
+
 def test_over_http_it_is_one_too(client: TestClient) -> None:
     jordi = "/v1/users/jordi"
     body = {"messages": [say(MOVED), pedal(NOTED)], "thread": "desk"}

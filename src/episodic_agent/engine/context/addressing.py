@@ -8,7 +8,7 @@ from episodic_agent.core.facts.quoting import is_quotation
 from episodic_agent.core.facts.speakers import OWNER, person_of
 from episodic_agent.core.threads.turns import is_reply
 from episodic_agent.engine.context.gathering import Situation
-from episodic_agent.engine.facts.listening import lines_around, listeners
+from episodic_agent.engine.facts.listening import calling, lines_around, listeners
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas.facts import Fact
 
@@ -34,4 +34,5 @@ def not_meant_here(tx: Transaction, wishes: Sequence[Fact], now: Situation) -> s
     proofs = tx.observations.get(list(names.values()))
     around = dict(zip(proofs, lines_around(tx, list(proofs.values())), strict=True))
     unheard = {name for name, item in proofs.items() if not there.hears(item, around[name])}
+    unheard -= calling(tx, [proofs[name] for name in unheard])
     return apart | {identity for identity, name in names.items() if name in unheard}

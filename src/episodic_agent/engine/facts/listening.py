@@ -1,19 +1,22 @@
 """To whom a wish was said: what people ask of each other is no wish to the assistant.
 
 "Please don't park in front of the gate" is worded as a wish how to answer is, and no judge of sentences can
-tell the two apart. Who was there tells: the assistant hears where it takes part, and people who write to
-each other do not talk to it. Where it says nothing at all, as in notes taken over, the user's words count.
+tell the two apart. Who was there tells: the assistant hears where it takes part or is called by its name, and
+people who write to each other do not talk to it. Where it says nothing at all, as in notes taken over, the
+user's words count.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
+from uuid import UUID
 
 from episodic_agent.core.episodes.letters import MAIL
 from episodic_agent.core.facts.quoting import may_wish
 from episodic_agent.core.facts.speakers import OWNER, person_of
 from episodic_agent.core.facts.stating import is_person
+from episodic_agent.core.language import words
 from episodic_agent.core.threads.turns import is_reply
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Observation
@@ -22,6 +25,7 @@ from episodic_agent.schemas.facts import Statement
 _BEFORE: Final = 20  # messages of its thread before a wish among which it is looked for who was there,
 _NEXT: Final = 4  # and after it,
 _ANSWERS: Final = 2  # in the first of which an answer of the assistant stands
+_GREETED: Final = 2  # words of a message among which who is spoken to is called: "hey Pim"
 _TOGETHER: Final = timedelta(hours=6)  # what is further away answers nothing
 
 
@@ -69,6 +73,24 @@ def listeners(tx: Transaction) -> Listeners:
     return Listeners(user, frozenset(person_of(a, user) for a in tx.observations.actors() if is_person(a)))
 
 
+def calling(tx: Transaction, spoken: Iterable[Observation]) -> set[UUID]:
+    """Return the ids of messages that begin or end with the name of who speaks for the agent in this memory.
+
+    "Pim, from now on …" among several people is a wish to it before it has answered anybody.
+    """
+    actors = {words(actor)[0]: actor for actor in tx.observations.actors() if words(actor)}
+    called: dict[str, set[UUID]] = {}
+    for item in spoken:
+        text = words(item.text)
+        for word in (*text[:_GREETED], *text[-1:]):
+            if word in actors:
+                called.setdefault(actors[word], set()).add(item.id)
+    first = {actor: tx.observations.having("actor", [actor], limit=1) for actor in called}
+    spoke = tx.observations.get([ref for refs in first.values() for ref in refs])
+    agents = {item.actor for item in spoke.values() if is_reply(item)}
+    return {identity for actor, ids in called.items() if actor in agents for identity in ids}
+
+
 def lines_around(tx: Transaction, spoken: Sequence[Observation]) -> Sequence[Sequence[Observation]]:
     """Read what stands around messages in their threads, themselves among it."""
     spans = [(item.thread_id, max(0, item.seq - _BEFORE), item.seq + _NEXT) for item in spoken]
@@ -84,4 +106,5 @@ def with_listeners(tx: Transaction, statements: Sequence[Statement]) -> list[Sta
     spoken = list(tx.observations.get(asked).values())
     around = zip(spoken, lines_around(tx, spoken), strict=True)
     apart = {item.id for item, lines in around if not there.may_hear(item, lines)}
+    apart -= calling(tx, [item for item in spoken if item.id in apart])
     return [replace(one, to_assistant=False) if one.observation_id in apart else one for one in statements]
