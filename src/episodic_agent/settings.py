@@ -69,7 +69,7 @@ class Settings:
     - `channels`: the kinds and timeouts of channels, `NAME=implicit|explicit[:MINUTES]`, with commas between.
     - `trace_days`: how many days it is kept what the work for a turn took (0: it is not kept).
     - `retention`: what a user's memory lets go who has set no policy: `none`, or rules such as
-      `age=365d,strength=0.2,count=10000,grace=30d,audit=730d`.
+      `age=365d,strength=0.2,count=10000,grace=30d,keep=facts,audit=730d`.
     - `otel_endpoint`: where spans go besides, an OpenTelemetry collector's address for OTLP over HTTP (falls
       back to the standard variable).
     - `tool_budget`: how many bytes an answer of a tool may take as JSON (MCP), from 1000 on.

@@ -38,6 +38,7 @@ def standings(draw: st.DrawFn) -> list[Standing]:
         (" ", Retention()),
         ("age=365d,strength=0.2,count=10000,grace=30d", Retention(365, 0.2, 10_000, 30)),
         ("age=1y", Retention(age=365)),
+        ("age=9d,grace=1d,keep=facts", Retention(9, grace=1, keep_facts=True)),
         ("COUNT=5, grace=0", Retention(count=5, grace=0)),
         ("age=2w,grace=12h", Retention(age=14, grace=0.5)),
         ("strength=0.9999999,grace=1234.5678d", Retention(strength=0.9999999, grace=1234.5678)),
@@ -52,6 +53,7 @@ def test_rules_are_read_and_written(text: str, policy: Retention) -> None:
     "text",
     ["forever", "age", "age=", "age=soon", "age=0", "age=-3d", "strength=1", "strength=nan", "count=0",
      "count=½", "grace=3d", "age=1d,grace=x", "age=inf", "age=365d,days=3", "age=1y,age=30d",
+     "keep=facts", "age=1y,keep=", "age=1y,keep=pins",
      f"count={'9' * 5000}"],
 )  # fmt: skip
 def test_rules_that_say_nothing_sound_are_refused(text: str) -> None:

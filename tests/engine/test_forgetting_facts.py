@@ -403,3 +403,21 @@ def test_words_before_that_are_over_are_not_told_with_what_points_to_them(
     assert "720 euros" in known_lines + earlier  # dated, the older is told beside it alone
     before = user.facts.list(at=clock.now - timedelta(days=1))
     assert led.fact.fact in [card.fact.fact for card in before]
+
+
+def test_retention_says_which_facts_go_along_and_may_keep_them(memory: Memory, clock: Clock) -> None:
+    """Three days kept by age took a robot's rules and an allergy, and the preview named episodes alone."""
+    tell(memory, clock, "The window rattled a little.", thread="window")
+    clock.forward(days=30)
+    user, facts = mine(memory), known(memory)
+    before = {one.thread: one.facts for one in user.retention.preview("age=3d")}
+    assert before == {"0": 0, "1": 1, "2": 1, "window": 0}  # the old rent was ended
+    user.retention.set("age=3d,grace=0d,keep=facts")
+    assert [one.thread for one in user.retention.preview()] == ["0", "window"]
+    user.retention.apply()
+    user.retention.apply()
+    assert {card.fact.value for card in user.facts.list()} == facts
+    user.retention.set("age=3d,grace=0d")
+    user.retention.apply()
+    user.retention.apply()
+    assert known(memory) == set()

@@ -27,7 +27,8 @@ GRACE: Final = 30.0  # days
 _UNITS: Final = {"s": 1 / 86_400, "m": 1 / 1440, "h": 1 / 24, "d": 1.0, "w": 7.0, "y": 365.0}
 _LONGEST: Final = 100_000.0  # days
 _MOST_DIGITS: Final = 18  # of a number of episodes
-_HELP: Final = 'write rules as "age=365d,strength=0.2,count=10000,grace=30d", or "none"'
+KEEP_FACTS: Final = "keep=facts"
+_HELP: Final = 'write rules as "age=365d,strength=0.2,count=10000,grace=30d,keep=facts", or "none"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,8 @@ class Retention:
     """What a scope lets go: `age` and `grace` in days, `strength` as R in (0, 1), `count` of episodes.
 
     A rule that is None says nothing; without any, no episode ever goes. `audit` is how many days it is kept
-    who did what (None: for ever), and lets no episode go.
+    who did what (None: for ever), and lets no episode go. With `keep_facts` an episode stays as long as a
+    fact that holds rests on it.
 
     >>> str(Retention(age=365, grace=7)), str(Retention(audit=90)), str(Retention())
     ('age=365d,grace=7d', 'audit=90d', 'none')
@@ -46,6 +48,7 @@ class Retention:
     count: int | None = None
     grace: float = GRACE
     audit: float | None = None
+    keep_facts: bool = False
 
     def __bool__(self) -> bool:
         return not self.age is self.strength is self.count is None
@@ -58,6 +61,7 @@ class Retention:
         rules = [] if self.age is None else [f"age={_written(self.age)}d"]
         rules += [] if self.strength is None else [f"strength={_written(self.strength)}"]
         rules += [] if self.count is None else [f"count={self.count}"]
+        entries += [KEEP_FACTS] if self.keep_facts else []
         return ",".join([*rules, f"grace={_written(self.grace)}d", *entries])
 
 
@@ -96,7 +100,7 @@ def read_retention(text: str) -> Retention:
     """Read a policy from its rules; raises InvalidInput that names the rule and what there is.
 
     >>> read_retention("age=1y, count=500")
-    Retention(age=365.0, strength=None, count=500, grace=30.0, audit=None)
+    Retention(age=365.0, strength=None, count=500, grace=30.0, audit=None, keep_facts=False)
     >>> bool(read_retention("none"))
     False
     """
@@ -105,7 +109,7 @@ def read_retention(text: str) -> Retention:
     rules: dict[str, str] = {}
     for piece in filter(None, (piece.strip() for piece in text.split(","))):
         name, result, value = (part.strip().lower() for part in piece.partition("="))
-        if not result or name not in ("age", "strength", "count", "grace", "audit"):
+        if not result or name not in ("age", "strength", "count", "grace", "audit", "keep"):
             raise InvalidInput(f"no retention rule {piece!r}; {_HELP}")
         if name in rules:
             raise InvalidInput(f"retention: {name} is said twice; {_HELP}")
@@ -116,9 +120,12 @@ def read_retention(text: str) -> Retention:
         count=_read_count(rules),
         grace=_or(_read_days("grace", rules), GRACE),
         audit=_read_days("audit", rules),
+        keep_facts="keep" in rules,
     )
-    if not policy and (policy.audit is None or "grace" in rules):
-        raise InvalidInput(f"a grace period alone lets nothing go; {_HELP}")
+    if rules.get("keep", "facts") != "facts":
+        raise InvalidInput(f"retention: keep={rules['keep']} keeps nothing; {_HELP}")
+    if not policy and (policy.audit is None or {"grace", "keep"} & rules.keys()):
+        raise InvalidInput(f"a grace period, or what is kept, alone lets nothing go; {_HELP}")
     return policy
 
 

@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Protocol
+from uuid import UUID
 
 from episodic_agent.core.strength.retention import Chosen, Retention, let_go, read_retention
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.retrying import until_unopposed
-from episodic_agent.protocols import Mark, MarkKind, OwnRetention, Transaction, split_ref
+from episodic_agent.protocols import Mark, MarkKind, OwnRetention, Transaction, ref_of, split_ref
 from episodic_agent.schemas import Scope
 from episodic_agent.schemas.erasures import Erasure, What
 from episodic_agent.schemas.strength import Standing
@@ -178,8 +179,10 @@ def plan(tx: Transaction, policy: Retention, now: datetime) -> Plan:
         return Plan()
     standings = tx.index.spans([])
     away = met(standings, archived)
-    pinned = met(standings, tx.upkeep.marks(*_PINNED))
-    chosen = let_go(policy, standings, now, pinned=frozenset(pinned), archived=frozenset(away))
+    staying = set(met(standings, tx.upkeep.marks(*_PINNED)))
+    if policy.keep_facts:
+        staying.update(name for names in proofs(tx, standings) for name in names)
+    chosen = let_go(policy, standings, now, pinned=frozenset(staying), archived=frozenset(away))
     going = {one.standing.name for one in chosen}
     grace = timedelta(days=policy.grace)
     due = {name: mark.at + grace for name, mark in away.items()}
@@ -193,6 +196,22 @@ def plan(tx: Transaction, policy: Retention, now: datetime) -> Plan:
         ],
         back=[s for s in standings if s.name in away and s.name not in going],
     )
+
+
+def proofs(tx: Transaction, standings: Sequence[Standing]) -> list[set[str]]:
+    """Return for each fact that nothing has ended the names of the episodes that tell it."""
+    telling = [
+        {one.observation_id for one in stored.fact.telling} for stored in tx.knowledge.facts(current=True)
+    ]
+    names: dict[UUID, str] = {}
+    spans = sorted(standings, key=lambda one: one.first_ref)
+    firsts = [one.first_ref for one in spans]
+    for item in tx.observations.get(list(set().union(*telling))).values():
+        ref = ref_of(tx.threads.number(item.thread_id), item.seq)
+        place = bisect_right(firsts, ref) - 1
+        if place >= 0 and ref <= spans[place].last_ref:
+            names[item.id] = spans[place].name
+    return [{names[identity] for identity in ids if identity in names} for ids in telling]
 
 
 def met(standings: Sequence[Standing], marks: Sequence[Mark]) -> Mapping[str, Mark]:

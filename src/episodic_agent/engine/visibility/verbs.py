@@ -1,5 +1,6 @@
 """Care: pin and suppress, and what a memory lets go with time (docs/forgetting.md)."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -14,7 +15,7 @@ from episodic_agent.engine.episodes.listing import find_thread
 from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.trace.acts import acts, concerns
 from episodic_agent.engine.visibility.hidden import longer_words, pattern_of, span_of
-from episodic_agent.engine.visibility.retention import Plan, RetentionPass, plan, policy_of
+from episodic_agent.engine.visibility.retention import Plan, RetentionPass, plan, policy_of, proofs
 from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import Mark, MarkKind, OwnRetention, SuppressedWords, Transaction, split_ref
@@ -73,7 +74,8 @@ class RetentionState:
 class LetGo:
     """An episode that retention would change: `action` is archive, erase, wait (archived already) or return.
 
-    `at` is when it is erased, None where that is not decided yet.
+    `at` is when it is erased, None where that is not decided yet. `facts` is how many facts that hold today
+    are told in it, and elsewhere in nothing that stays: erasing it takes them along.
     """
 
     episode_id: UUID
@@ -84,6 +86,7 @@ class LetGo:
     reason: str
     retrievability: float
     at: datetime | None = None
+    facts: int = 0
 
     def __repr__(self) -> str:
         return described(self, self.action, self.title, self.thread, self.reason, self.at)
@@ -225,6 +228,7 @@ class RetentionRoom(RoomOf):
     def set(self, policy: str | None) -> RetentionState:
         """Set the user's own policy ("age=365d,strength=0.2,count=10000,grace=30d", or "none").
 
+        With `keep=facts` an episode stays as long as it tells a fact that nothing has ended.
         `audit=730d` is how long it is kept who did what (`trace.audit`), alone or beside these.
         None goes back to the setting `EPISODIC_RETENTION`. Nothing happens until upkeep or
         `apply`; `preview` says what will. Raises InvalidInput for an unknown rule.
@@ -301,12 +305,25 @@ def _preview(tx: Transaction, matching_plan: Plan, policy: Retention, now: datet
     ids = [UUID(hex=c.standing.name) for _, some in going for c in some]
     stored = tx.episodes.get([*ids, *(UUID(hex=s.name) for s in matching_plan.back)])
     origins = {t.id: t.origin for t in tx.threads.list()}
+    leaving = {c.standing.name for _, some in going for c in some}
+    resting = proofs(tx, tx.index.spans([])) if leaving else []
+    facts = Counter(name for names in resting if names <= leaving for name in names)
 
     def entry(standing: Standing, action: str, reason: str, strength: float) -> LetGo:
         episode = stored[UUID(hex=standing.name)]
         at = now if action == "erase" else due.get(standing.name)
         where = origins.get(episode.thread_id, "")
-        return LetGo(episode.id, where, episode.title, episode.end_at, action, reason, round(strength, 4), at)
+        return LetGo(
+            episode.id,
+            where,
+            episode.title,
+            episode.end_at,
+            action,
+            reason,
+            round(strength, 4),
+            at,
+            0 if action == "return" else facts[standing.name],
+        )
 
     def chosen(chosen: Chosen, action: str) -> LetGo:
         return entry(chosen.standing, action, chosen.reason, chosen.retrievability)

@@ -143,7 +143,7 @@ def show_retention(app: App, user: str | None, as_json: bool) -> None:
 @click.option("--default", "as_setting", is_flag=True, help="Go back to EPISODIC_RETENTION.")
 @common
 def set_retention(app: App, policy: str | None, as_setting: bool, user: str | None, as_json: bool) -> None:
-    """Set the POLICY: rules such as `age=365d,strength=0.2,count=10000,grace=30d`, or `none`."""
+    """Set the POLICY: rules such as `age=365d,strength=0.2,count=10000,grace=30d,keep=facts`, or `none`."""
     if (policy is None) != as_setting:
         raise InvalidInput("give a policy, or --default")
     with app.user(user, create=True) as memory:
@@ -244,17 +244,25 @@ def _print_state(state: RetentionState, *, as_json: bool) -> None:
 
 def _print_plan(releaseds: Sequence[LetGo]) -> None:
     table = Table(box=None, header_style="bold")
-    for name in ("action", "when", "episode", "ended", "why", "title"):
+    for name in ("action", "when", "episode", "ended", "why", "facts", "title"):
         table.add_column(name, overflow="fold")
     for released in releaseds:
         when = "" if released.at is None else f"{released.at:%Y-%m-%d}"
         ended = f"{released.end_at:%Y-%m-%d}"
         table.add_row(
-            released.action, when, str(released.episode_id)[:ID], ended, released.reason, Text(released.title)
+            released.action,
+            when,
+            str(released.episode_id)[:ID],
+            ended,
+            released.reason,
+            str(released.facts or ""),
+            Text(released.title),
         )
     out().print(table)
     if any(one.action != "return" for one in releaseds):
         say("an archived episode keeps all, its facts too; erasing takes the messages they rest on")
+    if any(one.facts for one in releaseds):
+        say("facts that hold would go with them; the rule keep=facts keeps the episodes that tell them")
 
 
 class Erasing(click.Group):
