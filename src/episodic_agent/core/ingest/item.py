@@ -429,7 +429,7 @@ def _events(
         return ()
     value = fields["events"]
     if not isinstance(value, Sequence) or isinstance(value, str | bytes):
-        raise InvalidInput(f"events must be a list of objects, not {type_name(value)}")
+        raise InvalidInput(f"events must be a list of texts or objects, not {type_name(value)}: ['door opened']")
     events: list[Mapping[str, Json]] = []
     for event in value:
         if isinstance(event, str):
@@ -437,7 +437,7 @@ def _events(
         elif isinstance(event, Mapping):
             events.append(cleaner.mapping(event))
         else:
-            raise InvalidInput(f"an event must be an object with a type, not {type_name(event)}")
+            raise InvalidInput(f"an event must be a text or an object with a type, not {type_name(event)}")
     return tuple(events)
 
 
