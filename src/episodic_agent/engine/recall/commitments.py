@@ -611,9 +611,7 @@ class _ReportPairs:
             term: term_weight(term, statistics.frequencies.get(term, 0), statistics.documents)
             for term in every
         }
-        self._totals = {
-            ref: sum(self._weights[term] for term in terms) for ref, terms in self._terms.items()
-        }
+        self._totals = {ref: sum(self._weights[term] for term in terms) for ref, terms in self._terms.items()}
         self._meant = {
             task.ref: vectors.unit([task.ref] if task.asked is None else [task.ref, task.ref - 1])
             for task in taken_on
