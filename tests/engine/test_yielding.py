@@ -1,11 +1,15 @@
 """Later work stands still while anybody waits for a verb, and never for good."""
 
 import threading
+from contextlib import closing
 from pathlib import Path
+
+import pytest
 
 from episodic_agent import Memory
 from episodic_agent.engine.jobs import background
 from episodic_agent.engine.trace import acts
+from episodic_agent.schemas import Scope
 from episodic_agent.stores.sqlite import store
 from episodic_agent.stores.sqlite.file import session
 from episodic_agent.yielding import Callers
@@ -83,3 +87,12 @@ def test_what_nobody_waits_for_yields_to_whoever_calls_a_verb(tmp_path: Path, mo
         assert callers.worked.wait(30)
     assert {yields for works, yields, _ in callers.seen if works} == {True}
     assert (False, False, True) in callers.seen
+
+
+@pytest.mark.parametrize("write", [False, True])
+def test_work_yields_within_what_it_reads_but_holds_no_writer_up(write: bool, monkeypatch) -> None:
+    callers = Watching()
+    monkeypatch.setattr(session, "CALLERS", callers)
+    with closing(store.scratch_store()) as there, there.begin(Scope("ana", "default"), write=write) as tx:
+        tx.observations.actors()
+    assert bool(callers.seen) is not write
