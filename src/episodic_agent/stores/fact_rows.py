@@ -5,6 +5,7 @@ A quotation is most of a fact, of its sentence and of its evidence, so it is wri
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final
 from uuid import UUID
@@ -21,6 +22,7 @@ from episodic_agent.schemas.facts import (
 )
 from episodic_agent.stores.rows import (
     from_json,
+    id_of,
     optional_microseconds,
     optional_time,
     readable,
@@ -59,13 +61,16 @@ def fact_columns(fact: Fact) -> tuple[Any, ...]:
 
 
 @readable
-def fact_of(columns: tuple[Any, ...], proofs: Sequence[tuple[bytes, str]]) -> StoredFact:
+@lru_cache(
+    maxsize=4096
+)  # one search reads what bears on its question up to four times, the next search again
+def fact_of(columns: tuple[Any, ...], proofs: tuple[tuple[bytes, str], ...]) -> StoredFact:
     """Build a fact from the `FACT` columns and the `evidence_columns` of its evidence."""
     number, identity, subject, attribute, value, valid, invalid, text, created = columns
     body = from_json(text)
     by, sentence = body.get("superseded_by"), _filled(value, body["fact"])
     fact = Fact(
-        id=UUID(bytes=bytes(identity)),
+        id=id_of(identity),
         subject=subject,
         attribute=attribute,
         value=value,
@@ -75,7 +80,7 @@ def fact_of(columns: tuple[Any, ...], proofs: Sequence[tuple[bytes, str]]) -> St
         valid_at=to_time(valid),
         keywords=tuple(body.get("keywords", ())),
         invalid_at=optional_time(invalid),
-        superseded_by=None if by is None else UUID(hex=by),
+        superseded_by=None if by is None else id_of(bytes.fromhex(by)),
         confidence=body["confidence"],
         versions=tuple(Version(fact, held, to_time(at)) for fact, held, at in body.get("versions", ())),
         **{name: body.get(name, mostly) for name, mostly in _FLAGS.items()},
@@ -153,19 +158,19 @@ def _evidence_of(observation: bytes, text: str, sentence: str, value: str) -> Fa
     by, to, episode = body.get("ended_by"), body.get("leads_to"), body.get("episode")
     own = body.get("value", value)
     return FactEvidence(
-        observation_id=UUID(bytes=bytes(observation)),
+        observation_id=id_of(observation),
         start=body["start"],
         end=body["end"],
         fact=_filled(own, body.get("fact", sentence)),
         value=own,
         said_at=to_time(body["said_at"]),
         valid_at=to_time(body.get("valid_at", body["said_at"])),
-        episode_id=None if episode is None else UUID(hex=episode),
+        episode_id=None if episode is None else id_of(bytes.fromhex(episode)),
         learned_at=optional_time(body.get("learned_at")),
         confidence=body["confidence"],
         corrects=body.get("corrects", False),
-        ended_by=None if by is None else UUID(hex=by),
-        leads_to=None if to is None else UUID(hex=to),
+        ended_by=None if by is None else id_of(bytes.fromhex(by)),
+        leads_to=None if to is None else id_of(bytes.fromhex(to)),
     )
 
 
@@ -173,7 +178,7 @@ def _evidence_of(observation: bytes, text: str, sentence: str, value: str) -> Fa
 def tombstone_of(columns: tuple[Any, ...]) -> FactTombstone:
     """Build a tombstone from its observation, mark and time."""
     observation, mark, deleted_at = columns
-    return FactTombstone(UUID(bytes=bytes(observation)), mark, to_time(deleted_at))
+    return FactTombstone(id_of(observation), mark, to_time(deleted_at))
 
 
 def holders(gone: Mapping[UUID, UUID | None]) -> dict[UUID, UUID | None]:

@@ -35,6 +35,7 @@ from episodic_agent.stores.hashing import content_hash
 from episodic_agent.stores.rows import (
     from_day,
     from_json,
+    id_of,
     optional_bytes,
     optional_id,
     optional_microseconds,
@@ -94,7 +95,7 @@ def thread_of(columns: tuple[Any, ...]) -> Thread:
     _, identity, origin, title, status, modality, channels, generation, *resolved, created, active = columns
     explicit, timeout, closed_for, selected, turns = resolved
     return Thread(
-        id=UUID(bytes=identity),
+        id=id_of(identity),
         origin=origin,
         created_at=to_time(created),
         last_activity_at=to_time(active),
@@ -190,21 +191,25 @@ def _rarer_fields(item: Observation) -> str | None:
     return to_json(data) if data else None
 
 
+_KINDS: Final = {kind.value: kind for kind in Kind}
+_SOURCES: Final = {source.value: source for source in TimeSource}
+
+
 @readable
 def observation_of(columns: tuple[Any, ...], thread_id: UUID) -> Observation:
     """Build an observation from the `OBSERVATION` columns."""
     ref, identity, at, received, source, offset, kind, actor, channel, external, text, rarer = columns
     data = from_json(rarer) if rarer is not None else {}
     return Observation(
-        id=UUID(bytes=identity),
+        id=id_of(identity),
         thread_id=thread_id,
         seq=split_ref(ref)[1],
         at=to_time(at),
         received_at=to_time(received),
         actor=actor,
         text=text,
-        kind=Kind(kind),
-        at_source=TimeSource(source),
+        kind=_KINDS[kind],
+        at_source=_SOURCES[source],
         utc_offset=offset,
         external_id=external,
         channel=channel,
@@ -287,7 +292,7 @@ def episode_of(columns: tuple[Any, ...], thread_id: UUID) -> Episode:
     # The newest encoding's metadata replaces what the episode was born with.
     described = words if words is not None else metadata
     return Episode(
-        id=UUID(bytes=identity),
+        id=id_of(identity),
         thread_id=thread_id,
         first_seq=first_seq,
         last_seq=last_seq,
@@ -337,7 +342,7 @@ def section_of(columns: tuple[Any, ...], thread_id: UUID) -> Section:
     return Section(
         thread_id=thread_id,
         first_seq=first_seq,
-        episode_id=UUID(bytes=episode),
+        episode_id=id_of(episode),
         first_at=to_time(first_at),
         turns_before=before,
         opened_for=opened_for,
@@ -371,10 +376,10 @@ def decision_of(columns: tuple[Any, ...]) -> Decision:
     identity, type_, subject, at, policy, outcome, text = columns
     body = from_json(text)
     return Decision(
-        id=UUID(bytes=identity),
+        id=id_of(identity),
         type=type_,
         at=to_time(at),
-        subject=UUID(bytes=subject),
+        subject=id_of(subject),
         features=body["features"],
         score=body["score"],
         threshold=body["threshold"],
@@ -420,7 +425,7 @@ def pending_of(columns: tuple[Any, ...], thread_id: UUID) -> PendingReview:
     """Build a recall that waits from the `PENDING` columns."""
     identity, _, after, at, query, policy, shown = columns
     ids = tuple(UUID(one) for one in from_json(shown))
-    return PendingReview(UUID(bytes=identity), thread_id, after, to_time(at), query, ids, policy)
+    return PendingReview(id_of(identity), thread_id, after, to_time(at), query, ids, policy)
 
 
 @readable
@@ -428,7 +433,7 @@ def job_of(columns: tuple[Any, ...]) -> Job:
     """Build a job from the `JOB` columns; its id is 16 bytes or a number."""
     identity, kind, key, serial, run_after, attempts, state, token, error = columns
     return Job(
-        id=UUID(bytes=identity) if isinstance(identity, bytes) else UUID(int=identity),
+        id=id_of(identity) if isinstance(identity, bytes) else UUID(int=identity),
         kind=kind,
         key=key,
         serial=serial,

@@ -1,11 +1,11 @@
 """Skills as columns and back: what both stores write of one, in the order of their statements."""
 
 from typing import Any, Final
-from uuid import UUID
 
 from episodic_agent.schemas.skills import Skill, SkillKind, SkillState, StoredSkill
 from episodic_agent.stores.rows import (
     from_json,
+    id_of,
     optional_microseconds,
     optional_time,
     readable,
@@ -57,4 +57,4 @@ def skill_of(columns: tuple[Any, ...]) -> StoredSkill:
         last_used=optional_time(last_used),
         **{name: tuple(body[name]) for name in _LISTS},
     )
-    return StoredSkill(UUID(bytes=identity), pattern, SkillState(state), skill, to_time(created), number)
+    return StoredSkill(id_of(identity), pattern, SkillState(state), skill, to_time(created), number)

@@ -34,7 +34,7 @@ def tenths(text: str) -> int:
         words = _WORD.findall(text)
         wide = len(_CHARACTER.findall(text))
     count = len(words)
-    if len(text) > _LONG_WORD:
+    if len(text) > _LONG_WORD and max(map(len, words), default=0) > _LONG_WORD:
         count += sum((len(word) - 1) // _LONG_WORD for word in words if len(word) > _LONG_WORD)
     return 13 * count + 10 * wide
 

@@ -392,15 +392,18 @@ def in_its_matter(quotation: Quotation, known: Sequence[KnownFact]) -> FactCandi
     by words about that alone.
     """
     candidate, evidence = quotation.candidate, quotation.candidate.evidence
+    subject, words = fold(candidate.subject), match_key(STATED, candidate.value)
     mine = [
         other
         for other in known
-        if other.fact.attribute.startswith(STATED) and fold(other.fact.subject) == fold(candidate.subject)
+        if other.fact.attribute.startswith(STATED) and fold(other.fact.subject) == subject
     ]
     for other in mine:
-        places = {(proof.observation_id, proof.start) for proof in other.fact.telling}
-        again = match_key(STATED, other.fact.value) == match_key(STATED, candidate.value)
-        if (evidence.observation_id, evidence.start) in places or again:
+        again = match_key(STATED, other.fact.value) == words
+        if again or any(
+            proof.start == evidence.start and proof.observation_id == evidence.observation_id
+            for proof in other.fact.telling
+        ):
             return _after_what_it_ends(candidate, other.fact.attribute, mine)
     # what came late may be what something known already takes the place of
     others = [

@@ -230,10 +230,15 @@ def _in_common(before: _Read, after: _Read) -> int:
 
     Hyyrö, Bit-parallel LCS-length computation revisited, 2004.
     """
+    shared = before.words & after.words
+    if not shared:
+        return 0
     every = (1 << len(before.row)) - 1
     open_places = every
     for word in after.row:
-        here = open_places & before.places.get(word, 0)
+        if word not in shared:  # it changes nothing
+            continue
+        here = open_places & before.places[word]
         open_places = ((open_places + here) | (open_places - here)) & every
     return len(before.row) - open_places.bit_count()
 

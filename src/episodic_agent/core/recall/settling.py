@@ -7,7 +7,7 @@ one thread, seldom where another tells of it. Both are made by `tools/train_comm
 """
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -130,6 +130,7 @@ def _features(report: Report) -> list[float]:
     ]
 
 
+@lru_cache(maxsize=4096)  # a message is judged beside each thing that was taken on
 def _certainty(share: float) -> float:
     """Return the log-odds of a likelihood, as far as its judge is believed."""
     return float(np.clip(np.log(max(share, 1e-6) / max(1.0 - share, 1e-6)), -_FAR, _FAR))

@@ -13,13 +13,14 @@ one that was said; only long ones are cut, and relative times get their date.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cached_property
 from itertools import groupby
 from typing import Final
 
-from episodic_agent.core.context.tokens import cut_to, estimate
+from episodic_agent.core.context.tokens import cut_to, estimate, tenths
 from episodic_agent.core.episodes.clauses import Clause, clauses, plain_text
 from episodic_agent.core.episodes.languages import ASSISTANTS, USERS, guess_language, phrasebook
 from episodic_agent.core.episodes.roles import role_of
@@ -86,7 +87,7 @@ def source_tokens(observations: Iterable[Observation]) -> int:
     return sum(estimate(observation.text) for observation in observations)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Book:
     """What a part says, read once: its clauses, what may be taken of them, and how they are written."""
 
@@ -151,6 +152,21 @@ class _Book:
         local = observation.at + timedelta(seconds=observation.utc_offset or 0)
         return (local.date().isoformat() if known else ""), self.name(observation.actor)
 
+    @cached_property
+    def weights(self) -> Mapping[str, float]:
+        """What a word weighs for what all is about: what comes up once is the paragraph's affair."""
+        weights = term_weights(self.clauses)
+        often = Counter(term for terms in _by_message(self).values() for term in terms)
+        return {term: weight * (_DETAIL if often[term] == 1 else 1.0) for term, weight in weights.items()}
+
+    @cached_property
+    def central(self) -> Sequence[int]:
+        """The clauses nearest to what all of it is about, in the order they were said."""
+        actors = [role_of(o) for o in self.observations]
+        nearest = choose(self.clauses, self.weights, [None] * len(actors), actors)
+        central = {id(clause) for clause in nearest}
+        return [number for number, clause in enumerate(self.clauses) if id(clause) in central]
+
     def name(self, actor: str) -> str:
         """Return how a speaker is called: roles in the language of the talk."""
         folded, book = actor.casefold(), phrasebook(self.language)
@@ -164,15 +180,14 @@ _ENDS: Final = ".!?…。！？؟)）]:：”\"'"
 
 def _micro(book: _Book, budget: int) -> str:
     """Return the few sentences nearest to what all of it is about, and how it ended."""
-    weights = _weights(book)
     offered = [
         ClauseCandidate(
             (number,),
-            {term: weights[term] for term in clause.terms},
+            {term: book.weights[term] for term in clause.terms},
             clause.weight,
             estimate(clause.text) + _HEADS,
         )
-        for number in _central(book)
+        for number in book.central
         for clause in (book.clauses[number],)
     ]
     # what a user asks first is what it is all about
@@ -199,21 +214,6 @@ def _micro(book: _Book, budget: int) -> str:
 def _fits(book: _Book, chosen: Sequence[int], budget: int) -> bool:
     text = book.written(chosen)
     return estimate(text) <= budget and len(sentences(text)) <= MICRO_SENTENCES
-
-
-def _weights(book: _Book) -> dict[str, float]:
-    """Return what a word weighs for what all is about: what comes up once is the paragraph's affair."""
-    weights = term_weights(book.clauses)
-    often = Counter(term for terms in _by_message(book).values() for term in terms)
-    return {term: weight * (_DETAIL if often[term] == 1 else 1.0) for term, weight in weights.items()}
-
-
-def _central(book: _Book) -> list[int]:
-    """Return the clauses nearest to what all of it is about, in the order they were said."""
-    actors = [role_of(o) for o in book.observations]
-    nearest = choose(book.clauses, _weights(book), [None] * len(actors), actors)
-    central = {id(clause) for clause in nearest}
-    return [number for number, clause in enumerate(book.clauses) if id(clause) in central]
 
 
 def _by_message(book: _Book) -> dict[int, set[str]]:
@@ -256,11 +256,13 @@ _FILLINGS: Final = 3
 def _macro(book: _Book, chosen: Sequence[int], skills: Sequence[str], budget: int) -> str:
     """Return the distilled part: subjects, patterns, skills, decisions, then what found no room before."""
     lines: list[str] = []
+    used = 0  # tenths of a token, which add up
     all_told = len(chosen) == len(book.clauses)
     subjects = MICRO_SENTENCES if budget >= _ROOM else int(all_told)
     for line in _distilled(book, skills, subjects=subjects):
-        if estimate("\n".join([*lines, line])) <= budget:
+        if used + tenths(line) <= 10 * budget:
             lines.append(line)
+            used += tenths(line)
     answers = set(chosen)
     settled = [
         n
@@ -275,14 +277,16 @@ def _macro(book: _Book, chosen: Sequence[int], skills: Sequence[str], budget: in
         for number in numbers:
             speaker = book.name(book.observations[book.clauses[number].place].actor)
             more = [*([] if headed else [label]), f"- {speaker}: {book.sentence(number, dated)}"]
-            if estimate("\n".join([*lines, *more])) <= budget:
+            size = sum(map(tenths, more))
+            if used + size <= 10 * budget:
                 lines += more
+                used += size
                 headed = True
     return "\n".join(lines)
 
 
 def _distilled(book: _Book, skills: Sequence[str], *, subjects: int) -> Iterable[str]:
-    about = _central(book)[:subjects]
+    about = book.central[:subjects]
     if about:
         yield f"About: {'; '.join(_plain(book.clauses[n].text) for n in about)}"
     if skills:

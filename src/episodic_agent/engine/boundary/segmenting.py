@@ -5,10 +5,12 @@ question and late vectors all come through here, so they cannot disagree (I7).
 """
 
 import json
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from threading import Lock
+from typing import Any, Final
 from uuid import UUID
 
 from episodic_agent.core.boundary.contract import (
@@ -56,6 +58,32 @@ class End:
 
     before: int
     at: datetime
+
+
+class _Recent:
+    """The memories that were packed last, by policy and packed form: a message comes where the last one came.
+
+    They never change, and unpacking undoes packing exactly (`Policy`), so either is as good.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._memories: OrderedDict[tuple[type, str, bytes], Any] = OrderedDict()
+        self._lock = Lock()
+
+    def keep(self, policy: Policy[Any], state: bytes, memory: Any) -> None:
+        """Keep what was packed just now."""
+        with self._lock:
+            self._memories[type(policy), policy.name, state] = memory
+            while len(self._memories) > self._most:
+                self._memories.popitem(last=False)
+
+    def get(self, policy: Policy[Any], state: bytes) -> Any | None:
+        """Return the memory that a form was packed from, None where it is not known any more."""
+        return self._memories.get((type(policy), policy.name, state))
+
+
+_recent: Final = _Recent(64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,10 +238,12 @@ class Segmenter:
         save_records(tx, frame.thread_id, step.records)
         arrivals = [i for i in taken if isinstance(i, Arrival)]
         question = step.question
+        state = json.dumps(policy.pack(step.memory), separators=(",", ":")).encode()
+        _recent.keep(policy, state, step.memory)
         frame = replace(
             frame,
             cursor=arrivals[-1].observation.seq + 1 if arrivals else frame.cursor,
-            state=json.dumps(policy.pack(step.memory), separators=(",", ":")).encode(),
+            state=state,
             question=None if question is None else dump_question(question),
         )
         if question is None:
@@ -498,9 +528,10 @@ def load(tx: Transaction, frame: Frame, policy: Policy[Any]) -> Any:
     """
     if not frame.state:
         return policy.begin()
-    packed = json.loads(frame.state)
     if not isinstance(policy, Resuming):
-        return policy.unpack(packed)
+        memory = _recent.get(policy, frame.state)
+        return policy.unpack(json.loads(frame.state)) if memory is None else memory
+    packed = json.loads(frame.state)
     return policy.resume(packed, read_arrivals(tx, frame, frame.first_seq, frame.cursor - 1, lenient=True))
 
 

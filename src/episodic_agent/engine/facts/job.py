@@ -59,7 +59,7 @@ from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.trace.usage import model_of
 from episodic_agent.errors import BadReply, ProviderError
 from episodic_agent.protocols import LanguageModel, Transaction
-from episodic_agent.schemas import Decision, Episode, Job, Json, Scope, Vector
+from episodic_agent.schemas import Decision, Episode, Job, Json, Observation, Scope, Vector
 from episodic_agent.schemas.facts import FactCandidate, StoredFact
 
 PAGE: Final = 32  # episodes one run reads by rules
@@ -258,6 +258,7 @@ class Consolidator:
             there = stored_vectors(tx, self._deps, [o for one in group for o in one.people])
             known = there if knows_meaning(self._deps) else None
             language = self._deps.language
+            talk: dict[int, Observation] = {}
             statements = [
                 statement
                 for one in group
@@ -271,6 +272,7 @@ class Consolidator:
                         language=language,
                     ),
                     known,
+                    talk,
                 )
             ]
             statements = with_listeners(tx, statements)

@@ -24,6 +24,7 @@ MOST_EARLIER: Final = 4  # messages of its speaker that one may point to
 SITTING: Final = timedelta(minutes=30)  # of silence, after which a sitting is over
 LOOKED_BACK: Final = 8  # places before an episode at which messages before it are looked for
 MOST_HEARD: Final = 2 * LAST_HEARD  # messages read to hear what the talk is like: half of them are replies
+_NO_PERSON: Final = ASSISTANTS | SOURCES
 _Dated = TypeVar("_Dated", Statement, Observation)
 FIRST_MOMENT: Final = datetime.min.replace(tzinfo=UTC)
 MOST_READ: Final = 20_000  # characters one run reads; a longer episode is read alone
@@ -51,7 +52,7 @@ def speaks_for_people(observation: Observation) -> bool:
     """Say whether an observation may tell of people: somebody said something, no tool or device did."""
     if observation.kind is Kind.TOOL or not observation.text.strip():
         return False
-    return fold(role_of(observation)) not in ASSISTANTS | SOURCES
+    return fold(role_of(observation)) not in _NO_PERSON
 
 
 def over(tx: Transaction, before: datetime) -> list[Episode]:
@@ -118,13 +119,18 @@ def _read(
 
 
 def with_shares(
-    tx: Transaction, statements: Sequence[Statement], vectors: Mapping[str, Vector] | None
+    tx: Transaction,
+    statements: Sequence[Statement],
+    vectors: Mapping[str, Vector] | None,
+    read: dict[int, Observation] | None = None,
 ) -> list[Statement]:
     """Return statements with the share of what lasts in the talk before them, where it may decide.
 
     `vectors` are those known by text, None where words alone decide. The talk is read in the order of event
-    time, so that a message read again later is judged by the same.
+    time, so that a message read again later is judged by the same. What was read of it in this transaction
+    stands in `read`: the talk before one episode is mostly that before the next.
     """
+    read = {} if read is None else read
     doubted = [one.observation_id for one in statements if in_doubt(one, vectors)]
     result = {}
     if doubted:
@@ -132,7 +138,9 @@ def with_shares(
         until = max(one.at for one in asked.values())
         most = MOST_HEARD + len(statements)
         refs = tx.index.between(FIRST_MOMENT, until, limit=most, newest=True).tolist()
-        talk = {one.id: one for one in (*asked.values(), *tx.observations.get(refs).values())}
+        read.update(tx.observations.get([ref for ref in refs if ref not in read]))
+        before = (read[ref] for ref in sorted(refs) if ref in read)
+        talk = {one.id: one for one in (*asked.values(), *before)}
         order = sorted(filter(is_told, talk.values()), key=lambda o: (o.at, o.thread_id.int, o.seq))
         for place, observation in enumerate(order):
             if observation.id in asked:

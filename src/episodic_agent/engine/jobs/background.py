@@ -15,6 +15,7 @@ from weakref import WeakSet
 from episodic_agent.engine.jobs.runner import Runner
 from episodic_agent.errors import EpisodicError, StoreUnavailable
 from episodic_agent.schemas import Scope
+from episodic_agent.yielding import CALLERS
 
 SWEEP = 60.0  # seconds between looks at what the clock has made due
 
@@ -67,7 +68,8 @@ class BackgroundWork:
             if not woken or self._clock() - swept >= timedelta(seconds=SWEEP):
                 swept = self._clock()
                 self._try_sweep()
-            self._runner.try_due()
+            with CALLERS.yielding():
+                self._runner.try_due()
 
     def _try_sweep(self) -> None:
         try:

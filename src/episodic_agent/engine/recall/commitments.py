@@ -4,10 +4,11 @@ Messages that take something on lie in one direction of the judge's space: what 
 and toward the question, is read beside what answers to the question's words. No index has to know of it.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -603,69 +604,97 @@ class _ReportPairs:
         self._vectors = vectors
         self._language = asked.language
         self._taken_on = taken_on
-        self._terms = {task.ref: frozenset(content_terms(task.text, asked.language)) for task in taken_on}
-        every = sorted(frozenset().union(*self._terms.values()))
+        self._terms = {task.ref: sorted(set(content_terms(task.text, asked.language))) for task in taken_on}
+        every = sorted({term for terms in self._terms.values() for term in terms})
         statistics = tx.index.statistics(OBSERVATIONS, every)
         self._weights = {
             term: term_weight(term, statistics.frequencies.get(term, 0), statistics.documents)
             for term in every
         }
+        self._totals = {ref: sum(self._weights[term] for term in terms) for ref, terms in self._terms.items()}
         self._meant = {
             task.ref: vectors.unit([task.ref] if task.asked is None else [task.ref, task.ref - 1])
             for task in taken_on
         }
-        self._cosines: dict[tuple[int, int], tuple[float, float]] = {}
-        self._here: dict[int, frozenset[str]] = {}
+        # each message stands beside all that was taken on, and each of those beside all others
+        self._unit = cache(lambda *refs: vectors.unit(refs))
+        self._words_of = cache(self._content_words)
+        self._cosine = cache(self._cosine_of)
+        self._held = cache(self._share_held)
+        self._beside = cache(self._all_before)
 
     def report(self, task: TakenOn, ref: int, likelihood: float) -> Report:
         """Return a later message as the pair is judged."""
         item = self._near[ref]
-        text = own_words(item).text
         before = [n for n in range(ref - _BEFORE, ref) if n in self._near and n != task.ref]
-        others = [other for other in self._taken_on if other.ref != task.ref and other.item.at <= item.at]
-        cosine, with_before = self._cosine(task, ref)
-        held = self._held(task, ref)
+        beside = self._beside(ref)
+        cosine, with_before = self._cosine(task.ref, ref)
+        held = self._held(task.ref, ref)
         here = split_ref(ref)[0] == split_ref(task.ref)[0]
+        first, last = bisect_right(beside.refs, task.ref), bisect_left(beside.refs, ref)
         return Report(
-            text=text,
-            length=len(words(text)),
+            text=beside.text,
+            length=beside.length,
             likelihood=likelihood,
-            takes_on=takes_on(text, self._vectors.judged(ref)),
+            takes_on=beside.takes_on,
             cosine=cosine,
             with_before=with_before,
-            margin=max(cosine, with_before) - max((max(self._cosine(o, ref)) for o in others), default=0.0),
+            margin=max(cosine, with_before) - _best_other(beside.cosines, task.ref),
             held=held,
-            held_margin=held - max((self._held(other, ref) for other in others), default=0.0),
-            held_near=max((self._held(task, n) for n in before), default=0.0),
+            held_margin=held - _best_other(beside.held, task.ref),
+            held_near=max((self._held(task.ref, n) for n in before), default=0.0),
             between=ref - task.ref - 1 if here else None,
-            others_between=sum(task.ref < other.ref < ref for other in others) if here else len(others),
+            others_between=max(last - first, 0) if here else len(beside.refs) - beside.refs.count(task.ref),
             by_whose=item.actor == task.item.actor,
             by_asker=task.asked is not None and item.actor == task.asked.actor,
             days=(item.at - task.item.at).total_seconds() / _DAY,
         )
 
-    def _cosine(self, task: TakenOn, ref: int) -> tuple[float, float]:
-        """Return how near a message is to what was taken on, by itself and with the message before it."""
-        key = (task.ref, ref)
-        if key not in self._cosines:
-            meant = self._meant[task.ref]
-            own = self._vectors.unit([ref])
-            both = (
-                self._vectors.unit([ref, ref - 1]) if ref - 1 in self._near and ref - 1 != task.ref else own
-            )
-            self._cosines[key] = (
-                (0.0, 0.0)
-                if meant is None or own is None or both is None
-                else (float(meant @ own), float(meant @ both))
-            )
-        return self._cosines[key]
+    def _all_before(self, ref: int) -> "_Beside":
+        """Return a message beside all that was taken on before it."""
+        item = self._near[ref]
+        text = own_words(item).text
+        refs = sorted(task.ref for task in self._taken_on if task.item.at <= item.at)
+        cosines = sorted(((max(self._cosine(one, ref)), one) for one in set(refs)), reverse=True)
+        held = sorted(((self._held(one, ref), one) for one in set(refs)), reverse=True)
+        likely = takes_on(text, self._vectors.judged(ref))
+        return _Beside(text, len(words(text)), likely, refs, cosines, held)
 
-    def _held(self, task: TakenOn, ref: int) -> float:
-        own_terms = self._terms[task.ref]
-        total = sum(self._weights[term] for term in sorted(own_terms))
+    def _cosine_of(self, task: int, ref: int) -> tuple[float, float]:
+        """Return how near a message is to what was taken on, by itself and with the message before it."""
+        meant = self._meant[task]
+        own, both = self._directions(ref, task)
+        if meant is None or own is None or both is None:
+            return 0.0, 0.0
+        return float(meant @ own), float(meant @ both)
+
+    def _directions(self, ref: int, task: int) -> tuple[Floats | None, Floats | None]:
+        own = self._unit(ref)
+        return own, self._unit(ref, ref - 1) if ref - 1 in self._near and ref - 1 != task else own
+
+    def _content_words(self, ref: int) -> frozenset[str]:
+        return frozenset(content_terms(own_words(self._near[ref]).text, self._language))
+
+    def _share_held(self, task: int, ref: int) -> float:
+        """Return the share of the weight of what was taken on that a message's words have."""
+        total = self._totals[task]
         if not total:
             return 0.0
-        if ref not in self._here:
-            text = own_words(self._near[ref]).text
-            self._here[ref] = frozenset(content_terms(text, self._language))
-        return float(sum(self._weights[term] for term in sorted(own_terms & self._here[ref])) / total)
+        here = self._words_of(ref)
+        return float(sum(self._weights[term] for term in self._terms[task] if term in here) / total)
+
+
+class _Beside(NamedTuple):
+    """A message beside what was taken on before it: `refs` rising, the nearest and the likest first."""
+
+    text: str
+    length: int
+    takes_on: float
+    refs: Sequence[int]
+    cosines: Sequence[tuple[float, int]]
+    held: Sequence[tuple[float, int]]
+
+
+def _best_other(ranked: Sequence[tuple[float, int]], ref: int) -> float:
+    """Return the first value of another reference, 0 where there is none."""
+    return next((value for value, other in ranked if other != ref), 0.0)

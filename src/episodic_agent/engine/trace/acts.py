@@ -20,6 +20,7 @@ from episodic_agent.errors import EpisodicError, InvalidInput, NotFound
 from episodic_agent.lazily import module
 from episodic_agent.schemas import AuditEntry, Caller, Job, Scope
 from episodic_agent.schemas.audit import WORK
+from episodic_agent.yielding import CALLERS
 
 if TYPE_CHECKING:
     from episodic_agent.engine import filters
@@ -143,7 +144,8 @@ def _acted(method: Callable[..., Any], verb: str) -> Callable[..., Any]:
             _check_keywords(method.__name__, named, [*takes], is_narrowed=is_narrowed)
         token = _ACT.set(Act(verb, _CALLER.get()))
         try:
-            return method(*values, **named)
+            with CALLERS.calling():
+                return method(*values, **named)
         except EpisodicError as error:
             _tell(error, _CALLER.get())
             raise

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from episodic_agent.protocols import Walk
 from episodic_agent.schemas.chains import TreeNode
-from episodic_agent.stores.rows import optional_id, to_time
+from episodic_agent.stores.rows import id_of, optional_id, to_time
 from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_list
 from episodic_agent.stores.tables.dialect import Table
 
@@ -44,4 +44,4 @@ class SqliteNodes(Table):
 
 
 def _read(rows: Sequence[tuple[Any, ...]]) -> list[TreeNode]:
-    return [TreeNode(UUID(bytes=key), optional_id(parent), to_time(at)) for key, parent, at in rows]
+    return [TreeNode(id_of(key), optional_id(parent), to_time(at)) for key, parent, at in rows]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
+from episodic_agent.stores.rows import id_of
 from episodic_agent.stores.sqlite.file.session import SqliteSession
 from episodic_agent.stores.tables.links import LinkTable
 
@@ -29,4 +30,4 @@ class SqliteLinks(LinkTable):
             " WHERE j.scope = ? AND j.episode = ? ORDER BY t.created_at, t.id"
         )
         rows = self._session.rows(sql, (self._session.number, episode_id.bytes))
-        return [UUID(bytes=identity) for (identity,) in rows]
+        return [id_of(identity) for (identity,) in rows]

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from episodic_agent.schemas.chains import Condition, Term
 from episodic_agent.schemas.strength import Standing
-from episodic_agent.stores.rows import to_json, to_microseconds
+from episodic_agent.stores.rows import id_of, to_json, to_microseconds
 from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_list
 from episodic_agent.stores.tables.dialect import Table
 from episodic_agent.stores.tables.spans import ConditionTable, passing_all
@@ -48,7 +48,7 @@ class SqliteConditions(ConditionTable):
             " WHERE m.scope = ? AND m.episode = unhex(p.value) ORDER BY m.episode, m.field, m.value"
         )
         rows = self._session.rows(sql, (id_list(ids), self._session.number))
-        return [(UUID(bytes=episode), Term(field, value)) for episode, field, value in rows]
+        return [(id_of(episode), Term(field, value)) for episode, field, value in rows]
 
     def spans(
         self,

@@ -38,6 +38,7 @@ from episodic_agent.stores.sqlite.file.migrate import (
 from episodic_agent.stores.sqlite.file.session import SqliteSession
 from episodic_agent.stores.tables.keys import KeyTable, Run
 from episodic_agent.stores.tables.transaction import ScopeTransaction
+from episodic_agent.yielding import CALLERS
 
 if TYPE_CHECKING:
     from episodic_agent.stores.sqlite import (
@@ -163,6 +164,7 @@ class SqliteStore:
     @contextmanager
     def begin(self, scope: Scope, *, write: bool = True) -> Iterator[Transaction]:
         """Open a transaction: committed when the block ends, rolled back when it raises."""
+        CALLERS.give_way()
         if write:
             with self._connections.writing() as db:
                 reach("after-begin")

@@ -26,6 +26,7 @@ from uuid import UUID
 from episodic_agent.errors import NotFound, StoreError
 from episodic_agent.protocols import ref_of
 from episodic_agent.schemas import Scope
+from episodic_agent.stores.rows import id_of
 
 _WORD: Final = re.compile(r"IN :(numbers|ids|texts)\((\w+)\)|(?<!:):(\w+)")
 LAST_SEQ: Final = 0xFFFFFFFF  # a ref has 32 bits for it
@@ -185,7 +186,7 @@ class Rows(ABC):
         identifiers = list(dict.fromkeys(thread_ids))
         if unknown := [one for one in identifiers if one not in self._thread_numbers]:
             for number, identity in self._numbers_of(unknown):
-                self.remember_thread(number, UUID(bytes=identity))
+                self.remember_thread(number, id_of(identity))
         return {self._thread_numbers[one]: one for one in identifiers if one in self._thread_numbers}
 
     def thread_number(self, thread_id: UUID) -> int:
@@ -199,7 +200,7 @@ class Rows(ABC):
         """Return the ids of those thread numbers that are threads of this scope."""
         if unknown := [number for number in dict.fromkeys(numbers) if number not in self._thread_ids]:
             for number, identity in self._ids_of(unknown):
-                self.remember_thread(number, UUID(bytes=identity))
+                self.remember_thread(number, id_of(identity))
         return {number: self._thread_ids[number] for number in numbers if number in self._thread_ids}
 
     def remember_thread(self, number: int, thread_id: UUID) -> None:

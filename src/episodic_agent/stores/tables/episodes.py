@@ -15,6 +15,7 @@ from episodic_agent.stores.faults import reach
 from episodic_agent.stores.nouns import EPISODE, episode_columns, own_words
 from episodic_agent.stores.rows import (
     from_json,
+    id_of,
     optional_bytes,
     optional_microseconds,
     to_json,
@@ -222,7 +223,7 @@ class EpisodeTable(ErasedEpisodeTable):
         """Undo a generation: delete what it made, make current again what it retired; NotFound."""
         values = {"thread": self._session.thread_number(thread_id), "generation": generation}
         ids = self._held(_MADE, self._deleting, **values)
-        self._each(_UNMADE, [UUID(bytes=key) for key in ids])
+        self._each(_UNMADE, [id_of(key) for key in ids])
         reach("mid-revive")
         self._session.change(_REVIVE, **values)
 
@@ -294,4 +295,4 @@ class EpisodeTable(ErasedEpisodeTable):
     def latest(self, *, limit: int, before: datetime) -> Sequence[UUID]:
         """Return closed parts and sessions that ended at a time or before, newest end and last said first."""
         results = self._session.read(_LATEST, before=to_microseconds(before), limit=limit)
-        return [UUID(bytes=identity) for (identity,) in results]
+        return [id_of(identity) for (identity,) in results]

@@ -20,7 +20,7 @@ from episodic_agent.stores.fact_rows import (
     tombstone_of,
 )
 from episodic_agent.stores.faults import reach
-from episodic_agent.stores.rows import to_microseconds
+from episodic_agent.stores.rows import id_of, to_microseconds
 from episodic_agent.stores.tables.dialect import EVERY, Table, placed, row_of
 
 _NEWEST: Final = "ORDER BY valid_at DESC, id DESC"
@@ -86,7 +86,7 @@ class FactTable(Table):
         proofs: dict[int, list[tuple[bytes, str]]] = {columns[0]: [] for columns in values}
         for number, *proof in self._evidence(list(proofs)) if proofs else ():
             proofs[number].append((proof[0], proof[1]))
-        return [fact_of(columns, proofs[columns[0]]) for columns in values]
+        return [fact_of(columns, tuple(proofs[columns[0]])) for columns in values]
 
     @abstractmethod
     def _of_ids(self, ids: Sequence[UUID]) -> list[tuple[Any, ...]]: ...
@@ -171,7 +171,7 @@ class FactTable(Table):
             sql += " AND id BETWEEN :first AND :last"
             values = {"first": first.bytes, "last": (last or first).bytes}
         results = self._session.read(f"{sql} ORDER BY id", **values)
-        return {UUID(bytes=identity): UUID(bytes=now) for identity, now in results}
+        return {id_of(identity): id_of(now) for identity, now in results}
 
     def tombstones(self, observation_ids: Sequence[UUID] | None = None) -> Sequence[FactTombstone]:
         """Return all, or those of these observations, by observation, then mark."""

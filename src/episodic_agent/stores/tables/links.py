@@ -7,6 +7,7 @@ from uuid import UUID
 
 from episodic_agent.schemas import Link
 from episodic_agent.stores.nouns import LINK, link_columns, link_of
+from episodic_agent.stores.rows import id_of
 from episodic_agent.stores.tables.dialect import EVERY, Table, placed, replacing, row_of
 
 _REVERSED: Final = "DELETE FROM link WHERE :mine AND later = :earlier AND earlier = :later"
@@ -67,4 +68,4 @@ class LinkTable(Table):
         numbers = self._session.find_threads(threads)
         sql = "SELECT thread, episode FROM joined WHERE :mine AND thread IN :numbers(threads)"
         results = self._session.read(sql, threads=list(numbers))
-        return {numbers[number]: UUID(bytes=episode) for number, episode in results}
+        return {numbers[number]: id_of(episode) for number, episode in results}

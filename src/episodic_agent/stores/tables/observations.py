@@ -12,7 +12,7 @@ from episodic_agent.schemas import Observation, Receipt
 from episodic_agent.schemas.observations import ERASED, OPEN
 from episodic_agent.stores.hashing import UNHASHED, content_hash
 from episodic_agent.stores.nouns import OBSERVATION
-from episodic_agent.stores.rows import in_small, optional_time
+from episodic_agent.stores.rows import id_of, in_small, optional_time
 from episodic_agent.stores.tables.dialect import Table, are_ids
 
 _OF_THREADS: Final = (
@@ -57,7 +57,7 @@ class ObservationTable(Table):
 
     def _receipts(self, rows: Sequence[tuple[bytes, int, object]]) -> Mapping[UUID, Receipt]:
         """Return what is known of stored ids, from rows of id, ref and whether it was erased."""
-        results = [(UUID(bytes=key), *split_ref(ref), ERASED if gone else OPEN) for key, ref, gone in rows]
+        results = [(id_of(key), *split_ref(ref), ERASED if gone else OPEN) for key, ref, gone in rows]
         threads = self._session.thread_ids([number for _, number, _, _ in results])
         return {
             key: Receipt(key, threads[number], seq, added=False, state=state)
@@ -86,7 +86,7 @@ class ObservationTable(Table):
             "SELECT id FROM observation WHERE :mine AND id BETWEEN :first AND :last ORDER BY id LIMIT :limit"
         )
         results = self._session.read(sql, first=first.bytes, last=last.bytes, limit=limit)
-        return [UUID(bytes=identity) for (identity,) in results]
+        return [id_of(identity) for (identity,) in results]
 
     def last_at(self) -> datetime | None:
         """Return the newest event time in the scope."""

@@ -5,7 +5,7 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.schemas.chains import Refusal
-from episodic_agent.stores.rows import to_microseconds, to_time
+from episodic_agent.stores.rows import id_of, to_microseconds, to_time
 from episodic_agent.stores.tables.dialect import Table
 
 _PUT: Final = (
@@ -33,6 +33,4 @@ class RefusalTable(Table):
             results = self._session.read(f"{_READ} {_OLDEST}")
         else:
             results = self._session.read(f"{_READ} AND child = :child {_OLDEST}", child=child.bytes)
-        return [
-            Refusal(UUID(bytes=one), UUID(bytes=other), to_time(at), by) for one, other, at, by in results
-        ]
+        return [Refusal(id_of(one), id_of(other), to_time(at), by) for one, other, at, by in results]

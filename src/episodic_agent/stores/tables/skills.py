@@ -7,6 +7,7 @@ from uuid import UUID
 
 from episodic_agent.protocols import ref_of, split_ref
 from episodic_agent.schemas.skills import SkillState, StoredSkill, TurnRef
+from episodic_agent.stores.rows import id_of
 from episodic_agent.stores.skill_rows import SKILL, skill_of
 from episodic_agent.stores.tables.dialect import Table
 
@@ -69,7 +70,7 @@ class SkillTable(Table):
                 asked[ref_of(number, turn.seq)] = turn
         shown: dict[TurnRef, list[UUID]] = {}
         for ref, skill in self._showing(list(asked)):
-            shown.setdefault(asked[ref], []).append(UUID(bytes=skill))
+            shown.setdefault(asked[ref], []).append(id_of(skill))
         return shown
 
     @abstractmethod

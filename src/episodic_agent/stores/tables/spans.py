@@ -10,7 +10,7 @@ from uuid import UUID
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Cover, EpisodeMark, Refs, ref_of, split_ref
 from episodic_agent.schemas.chains import Condition
-from episodic_agent.stores.rows import to_microseconds
+from episodic_agent.stores.rows import id_of, to_microseconds
 from episodic_agent.stores.tables.dialect import Table
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class ConditionTable(Table):
 
     def passing(self, fields: Sequence[Sequence[Condition]]) -> Sequence[UUID]:
         """Return the episodes, replaced ones too, that pass every field by any condition, by id."""
-        return [UUID(bytes=key) for key in sorted(passing_all(fields, self._passing))]
+        return [id_of(key) for key in sorted(passing_all(fields, self._passing))]
 
     @abstractmethod
     def _passing(self, condition: Condition) -> Iterable[bytes]:

@@ -18,7 +18,7 @@ from episodic_agent.stores.nouns import (
     frame_of,
     thread_of,
 )
-from episodic_agent.stores.rows import from_json, to_microseconds
+from episodic_agent.stores.rows import from_json, id_of, to_microseconds
 from episodic_agent.stores.tables.dialect import EVERY, placed, row_of
 from episodic_agent.stores.tables.erasing import DroppingTable
 from episodic_agent.stores.tables.links import LinkTable
@@ -123,7 +123,7 @@ class ThreadTable(DroppingTable, LinkTable):
         )
         distinct = dict.fromkeys(channels for *_, channels in rows)
         passes = {one: came_by is None or came_by(tuple(from_json(one))) for one in distinct}
-        ids = {number: UUID(bytes=identity) for number, identity, channels in rows if passes[channels]}
+        ids = {number: id_of(identity) for number, identity, channels in rows if passes[channels]}
         for number, identity in ids.items():
             self._session.remember_thread(number, identity)
         return ids

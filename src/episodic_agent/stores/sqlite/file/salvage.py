@@ -356,7 +356,7 @@ def _is_told(columns: tuple[Any, ...], proofs: Sequence[tuple[bytes, bytes]]) ->
             one.decode() if isinstance(one, bytes) and place in _TEXTS else one
             for place, one in enumerate(columns)
         ]
-        return bool(fact_of(tuple(texts), [(one, body.decode()) for one, body in proofs]).fact.evidence)
+        return bool(fact_of(tuple(texts), tuple((one, body.decode()) for one, body in proofs)).fact.evidence)
     except (StoreError, ValueError, LookupError, TypeError):
         return False
 

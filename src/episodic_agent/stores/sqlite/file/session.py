@@ -11,6 +11,7 @@ from episodic_agent.stores.keys import keys_of
 from episodic_agent.stores.rows import to_json
 from episodic_agent.stores.sqlite.file.connection import row, rows
 from episodic_agent.stores.tables.dialect import SQLITE, Rows
+from episodic_agent.yielding import CALLERS
 
 NOBODY = -1  # the number of a scope that does not exist: no row has it
 
@@ -65,6 +66,8 @@ class SqliteSession(Rows):
 
     def rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Run a query and return all its rows."""
+        if not self.writes:
+            CALLERS.give_way()
         return rows(self.db, sql, bindings)
 
     def row(self, sql: str, bindings: Sequence[Any] = ()) -> tuple[Any, ...] | None:
