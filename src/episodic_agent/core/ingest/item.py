@@ -429,7 +429,7 @@ def _events(
         return ()
     value = fields["events"]
     if not isinstance(value, Sequence) or isinstance(value, str | bytes):
-        raise InvalidInput(f"events must be a list of texts or objects, not {type_name(value)}: ['door opened']")
+        raise InvalidInput(f"events must be a list of texts or objects, not {type_name(value)}")
     events: list[Mapping[str, Json]] = []
     for event in value:
         if isinstance(event, str):
