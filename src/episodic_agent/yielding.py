@@ -16,7 +16,7 @@ PATIENCE: Final = 0.05  # seconds; nothing is held up for longer at once
 TURN: Final = 0.02  # seconds that what was held up so long goes on for
 
 
-class _Background(threading.local):
+class _ThreadState(threading.local):
     """What a thread knows of itself."""
 
     yields = False
@@ -29,7 +29,7 @@ class Callers:
     def __init__(self, patience: float = PATIENCE, turn: float = TURN) -> None:
         self._running = 0
         self._gone = threading.Condition()
-        self._thread = _Background()
+        self._thread = _ThreadState()
         self._patience = patience
         self._turn = turn
         self.held_up = 0  # how often something waited

@@ -109,6 +109,7 @@ def test_every_page_is_whole_and_lets_nothing_in_from_elsewhere(client: TestClie
         "/search",
         "/search?q=kitchen+tap",
         "/facts",
+        "/places",
         "/strength",
     )
     mine = (f"/episodes/{episode}", f"/facts/{fact}", f"/erase?what=episode&name={episode}")
@@ -278,6 +279,39 @@ def test_who_speaks_has_one_name_and_threads_are_chosen_by_their_titles(
         "a thread without a title has its first words"
     )
     assert ">later</bdi>" not in linked
+
+
+def test_places_tell_their_visits_and_skills_their_steps(opened: Callable[[], Memory]) -> None:
+    steps = ("open the tin", "fill the bowl")
+    with opened() as memory:
+        robot = memory.user("pim/2", new=True)
+        for day in range(16):
+            at = NOW - timedelta(days=20 - day)
+            for n, action in enumerate(steps):
+                step = {
+                    "action": action,
+                    "location": "kitchen",
+                    "outcome": True,
+                    "timestamp": at + timedelta(minutes=n),
+                }
+                robot.add(step, thread=f"log {day}")
+            robot.add(
+                {"action": "dock", "location": "hall & stairs", "timestamp": at + timedelta(hours=3)},
+                thread=f"log {day}",
+            )
+        robot.flush()
+    base = "/users/pim%2F2"
+    with LocalClient(make_app(opened, Clock(NOW))) as client:
+        page = client.get(f"{base}/places").text
+        assert '>kitchen</bdi></a></td><td class="n">32</td><td class="n">16</td>' in page
+        assert "16 times" in page
+        assert unescape(page).count("open the tin") == 1
+        link = unescape(re.findall(r'href="([^"]+place=hall[^"]+)"', page)[0])
+        visits = client.get(link).text
+        assert visits.count(f"{base}/episodes/") == 16
+        assert "no place" in client.get(f"{base}/places?place=attic").text
+        named = client.get(f"{base}/threads/log%2015")  # an address somebody wrote by hand
+        assert (named.status_code, "log 15" in named.text) == (200, True)
 
 
 def test_what_is_not_there_is_said_in_words_on_a_page(client: TestClient) -> None:

@@ -74,7 +74,7 @@ def every_page(page: Any) -> dict[str, str]:
         "thread": f"{MAYA}/threads/maya-work", "links": f"{MAYA}/links?undone=true",
         "search": f"{MAYA}/search?q={quote('When does the release go out?')}", "ask": f"{MAYA}/search",
         "facts": f"{MAYA}/facts?past=true", "fact": f"{MAYA}/facts/{facts['items'][0]['fact']['id']}",
-        "strength": f"{MAYA}/strength", "audit": f"{MAYA}/audit", "audit-of": f"{MAYA}/audit?by=mcp", "erase": f"{MAYA}/erase?what=episode&name={episode}", "jobs": "/jobs",
+        "places": f"{MAYA}/places", "strength": f"{MAYA}/strength", "audit": f"{MAYA}/audit", "audit-of": f"{MAYA}/audit?by=mcp", "erase": f"{MAYA}/erase?what=episode&name={episode}", "jobs": "/jobs",
         "usage": "/usage?prompt=0.5&answer=2", "receipts": "/receipts", "login": "/login", "nobody": "/?q=zzz",
     }  # fmt: skip
 

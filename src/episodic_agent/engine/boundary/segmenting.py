@@ -60,7 +60,7 @@ class End:
     at: datetime
 
 
-class _Recent:
+class _LastMemory:
     """The memories that were packed last, by policy and packed form: a message comes where the last one came.
 
     They never change, and unpacking undoes packing exactly (`Policy`), so either is as good.
@@ -83,7 +83,7 @@ class _Recent:
         return self._memories.get((type(policy), policy.name, state))
 
 
-_recent: Final = _Recent(64)
+_recent: Final = _LastMemory(64)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from episodic_agent.faces.dashboard import (
     login,
     operations,
     people,
+    places,
     strength,
     threads,
 )
@@ -37,5 +38,18 @@ from episodic_agent.faces.dashboard.pages import Pages
 def dashboard_routes(clock: Callable[[], datetime], entropy: Callable[[int], int]) -> list[BaseRoute]:
     """Return all pages; `entropy(bits)` gives the random bits of a visitor's token."""
     pages = Pages(clock, entropy)
-    rooms = (login, people, episodes, threads, links, asking, facts, strength, audit, operations, actions)
+    rooms = (
+        login,
+        people,
+        episodes,
+        threads,
+        links,
+        asking,
+        facts,
+        places,
+        strength,
+        audit,
+        operations,
+        actions,
+    )
     return [page for room in rooms for page in room.routes(pages).routes]

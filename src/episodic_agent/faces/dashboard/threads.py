@@ -7,6 +7,7 @@ from fastapi import APIRouter, Request, Response
 from episodic_agent.engine.lived import as_lived
 from episodic_agent.faces.dashboard.figures import boundary_plot
 from episodic_agent.faces.dashboard.pages import Pages, user_of
+from episodic_agent.faces.http.v1.asking import name_in_path
 
 THREADS = 100
 
@@ -30,7 +31,7 @@ def routes(pages: Pages) -> APIRouter:
     def thread_page(request: Request, user: str, thread: str) -> Response:
         """Show a thread."""
         name, ana = user_of(request, user)
-        card = ana.threads.get(thread)
+        card = ana.threads.get(name_in_path("thread", thread))
         card = replace(card, thread=as_lived(ana, [card.thread])[0])
         origin = card.thread.origin
         trace = ana.boundaries.trace(str(card.thread.id))
