@@ -60,7 +60,7 @@ class End:
     at: datetime
 
 
-class _LastMemory:
+class _PackedMemories:
     """The memories that were packed last, by policy and packed form: a message comes where the last one came.
 
     They never change, and unpacking undoes packing exactly (`Policy`), so either is as good.
@@ -83,7 +83,7 @@ class _LastMemory:
         return self._memories.get((type(policy), policy.name, state))
 
 
-_recent: Final = _LastMemory(64)
+_recent: Final = _PackedMemories(64)
 
 
 @dataclass(frozen=True, slots=True)
