@@ -61,9 +61,7 @@ def fact_columns(fact: Fact) -> tuple[Any, ...]:
 
 
 @readable
-@lru_cache(
-    maxsize=4096
-)  # one search reads what bears on its question up to four times, the next search again
+@lru_cache(maxsize=4096)  # a search reads what bears on its question up to four times
 def fact_of(columns: tuple[Any, ...], proofs: tuple[tuple[bytes, str], ...]) -> StoredFact:
     """Build a fact from the `FACT` columns and the `evidence_columns` of its evidence."""
     number, identity, subject, attribute, value, valid, invalid, text, created = columns
