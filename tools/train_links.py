@@ -3,6 +3,7 @@
     python tools/train_links.py LIFE.jsonl…                # measure with each life left out, then ship
     python tools/train_links.py --only-measure LIFE.jsonl…
     python tools/train_links.py --only-measure --woven /tmp/woven LIFE.jsonl…    # learns from woven weeks too
+    python tools/train_links.py --groups /tmp/groups LIFE.jsonl…    # and how sure it is (links/sure.json)
 
 A life is weeks of one person's talk: messages, and sittings with those they go on from. Every sitting is one
 choice over all earlier ones; the older sitting is right wherever it lies behind the newer one. Openings are
@@ -13,7 +14,9 @@ that calls itself HIGH is right.
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,7 +30,16 @@ from shipping import ROOT, Origin, ship_numbers
 
 from episodic_agent.core.links.choice import Talk, features_of_options, talk_of
 from episodic_agent.core.links.features import Features
-from episodic_agent.core.links.policies import AT_END, NONE, SAYS_NOTHING, ChoicePolicy
+from episodic_agent.core.links.policies import (
+    AT_END,
+    NEAR,
+    NONE,
+    OWN_SIZE,
+    SAYS_NOTHING,
+    SIZE,
+    ChoicePolicy,
+    sureness,
+)
 from episodic_agent.core.links.reading import read_message
 from episodic_agent.protocols import Embedder
 from episodic_agent.wiring import load_settings, make_embedder
@@ -37,10 +49,13 @@ RIDGE = {"opening": 5.0, "early": 20.0, "end": 5.0}
 EARLY = (3, 5)  # messages of a thread after which it is judged again: the user's second and third turn
 OF_WOVEN = 0.25  # what a sitting of a woven week (tools/weave_lives.py) weighs
 OF_CASES = 2.0  # what a case written for the purpose weighs beside a sitting of a life
+OF_GROUPS = 0.5  # what a link of a woven group's week weighs in the calibration
+SURE_BY = ("lead", "words", NEAR, "none_closest", OWN_SIZE, SIZE)  # what it reads, without vectors less
+SURE_RIDGE = 3.0
 DIGITS = 5
 THRESHOLDS = np.arange(0.2, 0.75, 0.05)
 OF_VECTORS = frozenset(
-    ("near_rank", "opening_near", "opening_rank", "mean_edge", "nearest_rank", "none_closest")
+    ("near_rank", NEAR, "opening_near", "opening_rank", "mean_edge", "nearest_rank", "none_closest")
 )
 # what can only speak against a candidate, and only for one: else a rival that is worse could help it
 NEVER_POSITIVE = frozenset(
@@ -123,6 +138,8 @@ def read_life(path: Path, embedder: Embedder) -> Life:
         talks.append(talk_of(name, turns, opening=opening, channels=channels))
     talks.sort(key=lambda talk: talk.first_at)
     goes_on = {s["id"]: s["goes_on_from"] for s in data["sittings"]}
+    if data.get("direct"):
+        return Life(str(data["id"]), talks, {name: frozenset(older) for name, older in goes_on.items()})
     return Life(str(data["id"]), talks, {name: behind(name, goes_on) for name in goes_on})
 
 
@@ -169,7 +186,8 @@ def cases(embedder: Embedder, *, vectors: bool) -> Iterator[Choice]:
 
 def fit(choices: Sequence[Choice], ridge: float) -> dict[str, float]:
     """Return weights by name, for numbers as they come: a conditional logit, its ridge on standard scale."""
-    names = [n for n in choices[0].rows[0] if n not in (AT_END, SAYS_NOTHING, "sets")]
+    apart = (AT_END, SAYS_NOTHING, NEAR, SIZE, OWN_SIZE, "sets")
+    names = [n for n in choices[0].rows[0] if n not in apart]
     own = [n for n in names if not n.startswith(NONE)]
     none = [n for n in names if n.startswith(NONE)]
     x = np.array([[row[n] for n in own] for c in choices for row in c.rows])
@@ -235,6 +253,84 @@ def shares(choice: Choice, weights: Mapping[str, float]) -> Floats:
     return result
 
 
+# --- how sure a choice is --------------------------------------------------------------------------------
+
+Made = tuple[str, float, Mapping[str, float], bool]  # life, share, numbers of the best, whether it is right
+
+
+def best_of(choices: Sequence[Choice], weights: Mapping[str, float], threshold: float) -> Iterator[Made]:
+    """Yield the links that choices make by weights."""
+    for choice in choices:
+        shared = shares(choice, weights)
+        best = int(shared.argmax())
+        if shared[best] > threshold:
+            share = float(shared[best])
+            numbers = {**choice.rows[best], **sureness(share)}
+            yield choice.life, share, numbers, bool(choice.right[best])
+
+
+def links_of(
+    choices: Sequence[Choice], extra: Sequence[Choice], moment: str, weights: Mapping[str, float]
+) -> list[Made]:
+    """Return all links, each life's by weights that the others taught, those of groups by what ships."""
+    policy = ChoicePolicy()
+    threshold = policy.end if moment == "end" else policy.threshold
+    made: list[Made] = []
+    for name in dict.fromkeys(choice.life for choice in choices):
+        own = [choice for choice in choices if choice.life == name]
+        others = [c for c in choices if c.life != name and not c.life.startswith("group")]
+        taught = weights if name.startswith("group") else fit([*others, *extra], RIDGE[moment])
+        made += best_of(own, taught, threshold)
+    return made
+
+
+def calibrate(made: Sequence[Made], lives: Sequence[str]) -> dict[str, float]:
+    """Return a logistic model of whether a link is right; links of woven groups weigh less."""
+    names = ["bias", *(n for n in SURE_BY if n in made[0][2])]
+    x = np.array([[numbers[n] for n in names] for _, _, numbers, _ in made])
+    middle, spread = x.mean(axis=0), x.std(axis=0) + 1e-9
+    middle[0], spread[0] = 0.0, 1.0
+    z, right = (x - middle) / spread, np.array([float(good) for *_, good in made])
+    weight = np.array([1.0 if life in lives else OF_GROUPS for life, *_ in made])
+    held = np.array([0.0, *(SURE_RIDGE for _ in names[1:])])
+
+    def loss(slopes: Floats) -> tuple[float, Floats]:
+        odds = z @ slopes
+        value = (weight * (np.logaddexp(0.0, odds) - right * odds)).sum() + (held * slopes**2).sum() / 2
+        pull = weight * (1.0 / (1.0 + np.exp(-odds)) - right)
+        return float(value), z.T @ pull + held * slopes
+
+    best = minimize(loss, np.zeros(len(names)), jac=True, method="L-BFGS-B").x / spread
+    best[0] -= float(best[1:] @ middle[1:])
+    return {n: round(float(w), DIGITS) for n, w in zip(names, best, strict=True)}
+
+
+def probabilities(made: Sequence[Made], model: Mapping[str, float]) -> list[float]:
+    """Return how probably each link is right."""
+    odds = (sum(weight * numbers[n] for n, weight in model.items()) for _, _, numbers, _ in made)
+    return [1.0 / (1.0 + math.exp(-one)) for one in odds]
+
+
+def report_sure(made: Sequence[Made], lives: Sequence[str], sure_from: float, *, over: bool) -> None:
+    """Print how many HIGH links are right by the share and by a calibration that saw neither life nor half.
+
+    While a thread opens the share counts beside the calibration.
+    """
+    policy, groups = ChoicePolicy(), sorted({life for life, *_ in made} - set(lives))
+    held = [*((life,) for life in lives), groups[::2], groups[1::2]]
+    before, after = Counter[tuple[str, bool]](), Counter[tuple[str, bool]]()
+    for names in held:
+        judged = [one for one in made if one[0] in names]
+        model = calibrate([one for one in made if one[0] not in names], lives)
+        kind = "lives" if names[0] in lives else "groups"
+        for (_, share, _, right), probability in zip(judged, probabilities(judged, model), strict=True):
+            before[kind, right] += share >= sure_from
+            after[kind, right] += probability >= policy.certain and (over or share >= sure_from)
+    for kind in ("lives", "groups"):
+        old, new = ((c[kind, True], c[kind, True] + c[kind, False]) for c in (before, after))
+        print(f"  {kind}: HIGH right {old[0]} of {old[1]} by share, {new[0]} of {new[1]} calibrated")
+
+
 # --- measuring -------------------------------------------------------------------------------------------
 
 
@@ -294,6 +390,16 @@ def report(
         )
 
 
+def read_weeks(folder: Path | None, embedder: Embedder) -> list[Life]:
+    """Read the woven weeks of a folder; none without one."""
+    return [] if folder is None else [read_life(path, embedder) for path in sorted(folder.glob("*.jsonl"))]
+
+
+def usable(choices: Iterable[Choice], vectors: bool) -> list[Choice]:
+    """Return the choices that can be learnt from: some open with nothing that has a vector."""
+    return [choice for choice in choices if not vectors or OF_VECTORS & choice.rows[0].keys()]
+
+
 def main() -> None:
     """Measure, then fit on all and ship."""
     parser = argparse.ArgumentParser(
@@ -302,6 +408,7 @@ def main() -> None:
     parser.add_argument("lives", nargs="+", type=Path)
     parser.add_argument("--only-measure", action="store_true")
     parser.add_argument("--woven", type=Path, help="folder of woven weeks to learn from, never judged on")
+    parser.add_argument("--groups", type=Path, help="folder of woven weeks of groups: how sure a choice is")
     parser.add_argument("--of-woven", type=float, default=OF_WOVEN, help="what a woven sitting weighs")
     options = parser.parse_args()
     settings = load_settings()
@@ -309,9 +416,9 @@ def main() -> None:
     if embedder is None:
         raise SystemExit("choose an embedder: without one only words can be fitted")
     lives = [read_life(path, embedder) for path in sorted(options.lives)]
-    woven = (
-        [read_life(path, embedder) for path in sorted(options.woven.glob("*.jsonl"))] if options.woven else []
-    )
+    woven = read_weeks(options.woven, embedder)
+    groups = read_weeks(options.groups, embedder)
+    sure: dict[str, Mapping[str, float]] = {}
     tables: dict[str, Mapping[str, float]] = {}
     policy = ChoicePolicy()
     limits = {"end": (policy.end, policy.end_sure)}
@@ -323,9 +430,7 @@ def main() -> None:
                 replace(choice, weight=options.of_woven)
                 for life in woven
                 for messages in prefixes
-                for choice in life.choices(messages=messages, vectors=vectors)
-                if not vectors
-                or OF_VECTORS & choice.rows[0].keys()  # some open with nothing that has a vector
+                for choice in usable(life.choices(messages=messages, vectors=vectors), vectors)
             ]
             judged = {
                 messages: {
@@ -341,11 +446,23 @@ def main() -> None:
                 report(lives, choices, also, extra, RIDGE[moment], limit)
             every = [c for some in judged.values() for part in some.values() for c in part]
             tables[f"{moment}_{words}"] = fit([*every, *extra], RIDGE[moment])
+            if groups:
+                talks = [
+                    usable(g.choices(messages=n, vectors=vectors), vectors) for g in groups for n in prefixes
+                ]
+                every += [c for some in talks for c in some]
+                made = links_of(every, extra, moment, tables[f"{moment}_{words}"])
+                report_sure(made, [life.name for life in lives], limit[1], over=moment == "end")
+                sure[f"{moment}_{words}"] = calibrate(made, [life.name for life in lives])
     if not options.only_measure:
         names = ", ".join(life.name for life in lives)
         made_from = f"lives {names}; benchmarks/cases/links_own.jsonl, the development half of links.jsonl"
         what = "weights of the linking policy choice-2027-01, as threads begin and end, by vectors or words"
         ship_numbers("links/choice.json", tables, Origin("tools/train_links.py", made_from, what))
+        if sure:
+            what = "how probably a link of choice-2027-01 is right, by moment, by vectors or words"
+            made_from = f"lives {names}; woven weeks of groups"
+            ship_numbers("links/sure.json", sure, Origin("tools/train_links.py", made_from, what))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Weave weeks of talk out of labelled dialogues, in the form of the labelled lives, to train link judges on.
 
     python tools/weave_lives.py --data ../shared/data --weeks 12 --seed 7 --output /tmp/woven
+    python tools/weave_lives.py --data ../shared/data --weeks 16 --groups --output /tmp/groups
 
 A *matter* is one dialogue about one thing: an assistant's long chat (BEAM), a run of one topic of
 SuperDialseg, TopiOCQA or TIAGE, a MemDaily event (Chinese). Matters are cut into sittings and dealt over the
@@ -8,6 +9,11 @@ days of a week so that three to eight are alive at once; a sitting goes on from 
 matter. A part of those that go on opens with words that name nothing (`OPENINGS`), or name the matter by one
 of its rarer words; the rest opens as the source does. Some sittings change their channel in the middle, some
 join a run of another matter, which is where another subject begins.
+
+With `--groups` a week is the talk of six people in one channel: conversations of an IRC channel and topics of
+meetings, up to three in one sitting, spoken in turns. A sitting goes on from every earlier one in which what
+it mostly speaks of was spoken of (`direct`: nothing lies behind those). Weeks of even and odd numbers share
+no conversation, so that either half can judge what the other taught.
 
 Written for training alone: the sources' licences differ, so no woven week is shipped or committed, and
 nothing is judged on them (`tools/train_links.py --woven` learns from them, `evaluate lives` judges).
@@ -33,6 +39,7 @@ ALIVE: Final = (3, 8)  # matters between whose sittings a newer one has to choos
 SITTINGS: Final = 48
 SITTING: Final = (2, 9)  # messages; what an opening adds is not counted
 LEAST: Final = 4  # messages of a matter: one sitting to begin it, one to go on
+LONGEST_TALK: Final = 40  # messages of one conversation of a group
 LONGEST: Final = 700  # characters kept of a message: assistants' pages drown what people say
 GOES_ON: Final = 0.45  # share of sittings that go on from an earlier one, as in the labelled lives
 CHANNELS: Final = ("whatsapp", "web", "sms")
@@ -41,6 +48,25 @@ NAMELESS: Final = 0.35  # share of sittings that go on and say nothing of what
 NAMING: Final = 0.25  # share that name it by one word
 MOVES: Final = 0.1  # share of sittings that change their channel in the middle
 JOINED: Final = 0.25  # share of sittings in which another subject begins
+PEOPLE: Final = (
+    "Hana",
+    "Jonno",
+    "Tomasz",
+    "Bex",
+    "Kofi",
+    "Mara",
+    "Luis",
+    "Priya",
+    "Sven",
+    "Odile",
+    "Nils",
+    "Aisha",
+)
+GROUP: Final = 6  # people of a group
+AT_ONCE: Final = (1, 1, 2, 2, 3)  # matters of one sitting of a group
+BURST: Final = 4  # messages of one matter in a row, at most, where a sitting has several
+CROWDED: Final = 8  # messages of a conversation of a channel, at least
+PAUSES: Final = (31, 35, 45, 60, 90, 180, 400, 700)  # minutes between sittings of a group
 
 OPENINGS: Final[Mapping[str, Sequence[str]]] = {
     "en": (
@@ -65,6 +91,7 @@ NAMED: Final[Mapping[str, Sequence[str]]] = {
 }
 ANSWERS: Final[Mapping[str, str]] = {"en": "Go on.", "zh": "你说。"}
 _WORD: Final = re.compile(r"[^\W\d_]{5,}")
+_SOUNDS: Final = re.compile(r"\{[^}]*\}")  # {vocalsound}, {disfmarker}
 _HAN: Final = re.compile(r"[\u4e00-\u9fff]{2,4}")
 
 
@@ -247,6 +274,113 @@ class _Weaver:
         return [("user", said), ("assistant", ANSWERS[self._language])]
 
 
+# --- groups ----------------------------------------------------------------------------------------------
+
+
+def conversations(data: Path) -> list[list[Matter]]:
+    """Return what weeks of groups are woven of, by source; a turn's role is who speaks."""
+    with gzip.open(data / "thr_irc.jsonl.gz", "rt", encoding="utf-8") as file:
+        channels = [matter for row in map(json.loads, file) for matter in _of_channel(row)]
+    with gzip.open(data / "seg_qmsum.jsonl.gz", "rt", encoding="utf-8") as file:
+        meetings = [matter for row in map(json.loads, file) for matter in _of_meeting(row)]
+    return [channels, meetings]
+
+
+def _of_channel(row: Mapping[str, Any]) -> Iterator[Matter]:
+    by_id = {unit["id"]: unit for unit in row["units"] if not unit.get("system") and unit["text"].strip()}
+    for number, thread in enumerate(row["threads"]):
+        units = [by_id[n] for n in sorted(thread) if n in by_id]
+        if len(units) >= CROWDED and len({unit["speaker"] for unit in units}) > 1:
+            turns = [(unit["speaker"], _cut(unit["text"])) for unit in units][:LONGEST_TALK]
+            yield Matter("irc", f"{row['id']}:{number}", "en", turns)
+
+
+def _of_meeting(row: Mapping[str, Any]) -> Iterator[Matter]:
+    cuts = [0, *(n for n, start in enumerate(row["starts"]) if start and n), len(row["units"])]
+    for begin, end in pairwise(cuts):
+        units = [(u["speaker"], _SOUNDS.sub("", u["text"]).strip()) for u in row["units"][begin:end]]
+        turns = [(speaker, _cut(text)) for speaker, text in units if len(text.split()) > 1]
+        if len(turns) >= CROWDED:
+            yield Matter("meeting", f"{row['id']}:{begin}", "en", turns[:LONGEST_TALK])
+
+
+class _Group:
+    """Weaves one week of a group: who is who in each conversation, and what is left of it."""
+
+    def __init__(self, number: int, sources: Sequence[Sequence[Matter]], chance: random.Random) -> None:
+        self._name, self._chance = f"group{number:02}", chance
+        self._waiting = [m for some in sources for m in chance.sample(some, min(len(some), SITTINGS // 2))]
+        chance.shuffle(self._waiting)
+        self._people = chance.sample(PEOPLE, GROUP)
+        self._begun: dict[str, tuple[Matter, int, Mapping[str, str]]] = {}
+        self._messages: list[dict[str, Any]] = []
+        self._sittings: list[dict[str, Any]] = []
+        self._where: dict[str, list[str]] = {}
+
+    def woven(self) -> dict[str, Any]:
+        """Return the week in the form of a life."""
+        at = START
+        while len(self._sittings) < SITTINGS and (self._waiting or self._begun):
+            at = self._sit(self._drawn(), at) + timedelta(minutes=self._chance.choice(PAUSES))
+        return {
+            "kind": "life", "id": self._name, "lang": "en", "user": self._people[0], "about": "woven",
+            "messages": self._messages, "sittings": self._sittings, "episodes": [], "direct": True,
+            "facts": [], "tempting": [], "needs": [], "questions": [],
+        }  # fmt: skip
+
+    def _drawn(self) -> dict[str, list[tuple[str, str]]]:
+        """Return what is said next of each matter of a sitting."""
+        drawn: dict[str, list[tuple[str, str]]] = {}
+        for _ in range(self._chance.choice(AT_ONCE)):
+            begun = [name for name in self._begun if name not in drawn]
+            full = len(self._begun) >= ALIVE[1] or not self._waiting
+            if not begun and not self._waiting:
+                break
+            if begun and (full or self._chance.random() < GOES_ON):
+                name = self._chance.choice(begun)
+            else:
+                matter = self._waiting.pop()
+                name = matter.name
+                self._begun[name] = (matter, 0, self._cast(matter))
+            matter, place, cast = self._begun[name]
+            end = place + self._chance.randint(*SITTING)
+            drawn[name] = [(cast[who], _renamed(text, cast)) for who, text in matter.turns[place:end]]
+            self._begun[name] = (matter, end, cast)
+            if end >= len(matter.turns) - 1:
+                del self._begun[name]
+        return drawn
+
+    def _cast(self, matter: Matter) -> Mapping[str, str]:
+        speakers = list(dict.fromkeys(who for who, _ in matter.turns))
+        people = self._chance.sample(self._people, GROUP)
+        return {who: people[n % GROUP] for n, who in enumerate(speakers)}
+
+    def _sit(self, drawn: Mapping[str, list[tuple[str, str]]], at: datetime) -> datetime:
+        name, left = f"s{len(self._sittings):02}", {matter: list(turns) for matter, turns in drawn.items()}
+        while any(left.values()):
+            turns = left[self._chance.choice([matter for matter, rest in left.items() if rest])]
+            for _ in range(min(len(turns), self._chance.randint(1, BURST))):
+                speaker, text = turns.pop(0)
+                self._messages.append(
+                    {"id": f"m{len(self._messages):04}", "sitting": name, "channel": "group", "role": "user",
+                     "speaker": speaker, "text": text, "time": at.isoformat(timespec="seconds")}
+                )  # fmt: skip
+                at += timedelta(seconds=self._chance.uniform(8, 120))
+        most = max(map(len, drawn.values()))
+        mainly = [matter for matter, turns in drawn.items() if 2 * len(turns) >= most]
+        before = sorted({earlier for matter in mainly for earlier in self._where.get(matter, [])})
+        self._sittings.append({"id": name, "topic": " + ".join(drawn), "goes_on_from": before})
+        for matter in drawn:
+            self._where.setdefault(matter, []).append(name)
+        return at
+
+
+def _renamed(text: str, cast: Mapping[str, str]) -> str:
+    for nick in sorted(cast, key=len, reverse=True):
+        text = re.sub(rf"(?<!\w){re.escape(nick)}(?!\w)", cast[nick], text)
+    return text
+
+
 def main() -> None:
     """Write the weeks, one file each."""
     parser = argparse.ArgumentParser(
@@ -255,12 +389,18 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--weeks", type=int, default=12)
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--groups", action="store_true", help="weave talk of groups in one channel")
     parser.add_argument("--output", type=Path, required=True)
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
-    material = matters(options.data)
+    spoken = conversations(options.data) if options.groups else []
+    for matters_of_source in spoken:
+        random.Random(options.seed).shuffle(matters_of_source)
+    material = [] if options.groups else matters(options.data)
     for number in range(options.weeks):
-        woven = week(number, material, random.Random(options.seed * 1000 + number))
+        chance = random.Random(options.seed * 1000 + number)
+        halves = [some[number % 2 :: 2] for some in spoken]
+        woven = _Group(number, halves, chance).woven() if spoken else week(number, material, chance)
         path = options.output / f"{woven['id']}.jsonl"
         path.write_text(json.dumps(woven, ensure_ascii=False) + "\n", encoding="utf-8")
         linked = sum(bool(s["goes_on_from"]) for s in woven["sittings"])

@@ -51,6 +51,15 @@ def test_the_speaker_may_be_called_by_any_synonym(key: str) -> None:
     assert read_item({key: "Ana", "text": "hi"}).actor == "Ana"
 
 
+def test_a_user_is_who_speaks_unless_somebody_else_does() -> None:
+    assert read_item({"user": "Ana", "text": "hi"}).actor == "Ana"
+    item = read_item({"role": "user", "user": "Ana", "content": "hi"})
+    assert (item.actor, item.extras) == ("Ana", {"role": "user"})
+    for spoken in ({"role": "assistant"}, {"name": "Bo"}, {"sender": "Bo", "role": "user"}):
+        item = read_item({"user": "Ana", "content": "hi", **spoken})
+        assert (item.actor in ("assistant", "Bo"), item.extras["user"]) == (True, "Ana")
+
+
 @pytest.mark.parametrize("key", ["content", "text", "message", "body"])
 def test_the_text_may_be_called_by_any_synonym(key: str) -> None:
     assert read_item({"role": "user", key: "hi"}).text == "hi"

@@ -228,3 +228,41 @@ def test_a_name_is_the_same_where_it_is_in_part_or_inflected(
     back = tell(memory, 30 * HOUR, *after)
     silence(memory, clock, 32 * HOUR)
     assert links(memory) == [(back.origin, first.origin)]
+
+
+CHOIR = (
+    (0, "Mia", "who is coming on the choir weekend in June? I want to book the barn"),
+    (0, "Jo", "me. can we leave on friday afternoon?"),
+    (0, "Ruth", "I have to work until six, I take the late train"),
+    (0, "Sam", "the piano tuner still wants his money by the way"),
+    (0, "Mia", "I'll ask the treasurer"),
+    (0, "Jo", "and who brings the music stands?"),
+    (0, "Sam", "I bring ten, the rest are in the cellar"),
+    (0, "Ruth", "I bring cake"),
+    (20, "Tess", "did anyone hear the new organ in the cathedral?"),
+    (20, "Ruth", "it was lovely, the Bach most of all"),
+    (70, "Ruth", "I am thinking of leaving the choir in summer, I got a place in Oslo"),
+    (70, "Jo", "oh no. from june?"),
+    (70, "Ruth", "from august"),
+    (130, "Mia", "the barn is booked for the june weekend, friday till sunday, 40 each"),
+    (130, "Jo", "great, and the music stands?"),
+    (130, "Sam", "ten from me, I get the others from the cellar on friday"),
+    (130, "Ruth", "late train for me and I bring the cake"),
+)
+
+
+def test_in_a_group_a_few_words_that_all_use_leave_doubt_and_what_goes_on_is_sure(
+    opened: Opened, clock: Clock
+) -> None:
+    memory = opened()
+    for minute, (hour, who, text) in enumerate(CHOIR):
+        at = TEN + timedelta(hours=hour, minutes=minute)
+        mine(memory).add({"role": "user", "name": who, "content": text}, timestamp=at, channel="choir")
+    silence(memory, clock, 140 * HOUR)
+    leaving, weekend = "choir 2026-03-05T08:10:00Z", "choir 2026-03-07T20:13:00Z"
+    cards = {card.later.origin: card.link for card in mine(memory).links.list()}
+    assert cards[weekend].label == "HIGH"
+    # both talk of the choir, of June and of leaving: what shares that has nearly all of the choice
+    assert (cards[leaving].label, cards[leaving].basis) == ("UNCERTAIN", "continuity")
+    assert max(one.decision.score for one in mine(memory).links.explain(leaving).judged) > 0.9
+    assert sound(memory)

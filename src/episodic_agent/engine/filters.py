@@ -25,7 +25,8 @@ class Filter:
     """Which episodes, messages and facts count; a field that is None leaves everything.
 
     `thread` is a name or an id; `channel` leaves the threads that something came to by it; `since` and
-    `until` bound the time at which it was said (`since <= time < until`), `place` where. `where` is what
+    `until` bound the time at which it was said (`since <= time < until`), `place` where, `speaker` who said
+    it: a name in any case, the user's own or "user" for the user. `where` is what
     episodes are about, as in `tool=bash tag=memory,leak` (docs/chains.md): only closed ones are about
     something. `category` is one of facts. `project` is a folder, and leaves out what came by that of
     another project, unless `thread` or `channel` names where to look. `only` are names of threads and
@@ -40,6 +41,7 @@ class Filter:
     since: Moment = None
     until: Moment = None
     place: str | None = None
+    speaker: str | None = None
     where: Where = None
     category: str | None = None
     project: str | None = None
@@ -58,13 +60,14 @@ class Narrowed(TypedDict, total=False):
     since: Moment
     until: Moment
     place: str | None
+    speaker: str | None
     where: str | Sequence[str] | None
     category: str | None
     project: str | None
     only: str | Sequence[str] | None
 
 
-NAMES = ("thread", "channel", "place", "project")
+NAMES = ("thread", "channel", "place", "speaker", "project")
 ALL = tuple(field.name for field in fields(Filter))
 
 

@@ -175,7 +175,7 @@ def read_item(
     if not isinstance(raw, Mapping):
         raise InvalidInput(f"a message is a text or an object with role and content, not {type_name(raw)}")
     cleaner = Cleaner()
-    fields = _unwrapped(raw)
+    fields = _spoken_by(_unwrapped(raw))
     arguments = _names_used(fields)
     moment = _moment(fields, arguments, timezone)
     uses = tool_uses(fields)
@@ -313,6 +313,21 @@ def _voice(
     voices = _names_used({k: v for k, v in fields.items() if k != "name"}) if uses else arguments
     speaker = _word(fields, voices, "speaker", cleaner)
     return speaker or role, {"role": role} if speaker and role and speaker != role else {}
+
+
+def _spoken_by(fields: Mapping[str, object]) -> Mapping[str, object]:
+    """Return a message whose `user` is its speaker, unless it names one or another than a user speaks.
+
+    Of an assistant's message `user` says whose chat it stands in, and stays an extra.
+
+    >>> _spoken_by({"user": "Ana", "text": "Hi"}), _spoken_by({"user": "Ana", "role": "assistant"})
+    ({'name': 'Ana', 'text': 'Hi'}, {'user': 'Ana', 'role': 'assistant'})
+    """
+    user = fields.get("user")
+    named = any(fields.get(name) is not None for name in FIELDS["speaker"])
+    if not isinstance(user, str) or not user.strip() or named or fields.get("role") not in (None, "user"):
+        return fields
+    return {"name": user, **{key: value for key, value in fields.items() if key not in ("user", "name")}}
 
 
 def _only_results(fields: Mapping[str, object]) -> bool:

@@ -26,8 +26,11 @@ from episodic_agent.core.links.evidence import LinkEvidence, fits_sets, judge
 from episodic_agent.core.links.features import Features, ThreadFeatures, thread_of
 from episodic_agent.core.links.policies import (
     AT_END,
+    NEAR,
     OTHERS,
+    OWN_SIZE,
     SAYS_NOTHING,
+    SIZE,
     ChoicePolicy,
     FittedPolicy,
     choice_utility,
@@ -164,6 +167,7 @@ def features_of_options(
         **_of_time(talk, candidates),
         "sets": np.array([float(fits_sets(talk.opening, one.thread)) for one in candidates]),
         "channel": np.array([float(bool(one.channels & talk.channels)) for one in candidates]),
+        SIZE: np.log1p([len(one.terms) for one in candidates]),
     }
     opening = talk.opening
     opens = not at_end and len(talk.turns) == 1
@@ -176,6 +180,7 @@ def features_of_options(
         "none_asks": opening.dependence.asks,
         "none_since": float(columns["age"].min()),
         "none_share": float(columns.pop("share").max()),
+        OWN_SIZE: math.log1p(len(talk.terms)),
         AT_END: float(at_end),
         SAYS_NOTHING: float(all(turn.cues.nothing for turn in talk.turns)),
     }
@@ -279,6 +284,7 @@ def _of_vectors(talk: Talk, candidates: Sequence[Talk], calibration: Calibration
     near, first_near, mean, nearest, closest = np.array(rows_seen, np.float64).T
     return {
         "near_rank": ranks(near),
+        NEAR: near,
         "opening_near": first_near,
         "opening_rank": ranks(first_near),
         "mean_edge": edges(mean),

@@ -27,7 +27,10 @@ CLOSE: Final = 0.05  # to the threshold: without a second judge the verdict is u
 COMPONENTS: Final = ("keyword", "entity", "topic")
 NONE: Final = "none"  # how the names of what speaks for no candidate begin; alone, where it starts
 AT_END, SAYS_NOTHING = "at_end", "says_nothing"  # of the end of a thread; nothing but thanks
+SIZE, OWN_SIZE = "size", "own_size"  # how much a candidate, and the thread itself, speaks of: log(1 + terms)
+NEAR: Final = "near_mean"  # the mean, over the thread's messages, of the nearest one's cosine
 OTHERS: Final = "others"  # the logarithm of the summed weights of all rivals and of none of them
+_EDGE: Final = 1e-4  # a share nearer to 0 or 1 says no more
 _LIMIT: Final = 30.0  # of a log-odds: beyond it a probability is 0 or 1 to the last digit kept
 
 
@@ -204,8 +207,9 @@ class ChoicePolicy:
     """A conditional logit over all candidates and "none", asked as a thread begins and when it ends.
 
     Its score is the candidate's share of the choice, in [0, 1]. The best is linked above `threshold` while
-    the thread opens and above `end` when it is over; HIGH from `sure` and `end_sure` on, where links of lives
-    left out were right nine times in ten. `tools/train_links.py` fits the weights.
+    the thread opens and above `end` when it is over. It is HIGH where the link is right with a probability of
+    `certain`, and while the thread opens has a share of `sure` too: a large share of little talk, or of a
+    group's, is right less often. `tools/train_links.py` fits the weights and that calibration.
 
     A language model is asked as a thread opens where the best share is at least `ask`, and when it is over
     where it is at least `doubt`, less than `sure`, and the model was not asked before: an opening seldom says
@@ -219,6 +223,7 @@ class ChoicePolicy:
     drop: float = 0.2
     ask: float = 1.0
     doubt: float = 0.1
+    certain: float = 0.82
     name: str = "choice-2027-01"
 
     @property
@@ -243,12 +248,24 @@ class ChoicePolicy:
     def unsure(self, score: float, features: Mapping[str, float]) -> bool:
         """Say whether a share is neither clearly below the limit nor one that is right nine times in ten.
 
+        Decisions made before links were calibrated do not say how much was spoken of: their shares decide.
+
         >>> [ChoicePolicy().unsure(share, {"at_end": 1.0}) for share in (0.1, 0.5, 0.9)]
         [False, True, False]
+        >>> much = {"at_end": 1.0, "words": 0.3, "own_size": 4.0, "size": 4.0}
+        >>> ChoicePolicy().unsure(0.9, much), ChoicePolicy().unsure(0.9, much | {"words": 0.0, "size": 1.0})
+        (False, True)
         """
         limit = self.limit(features)
-        sure = self.end_sure if features.get(AT_END, 0.0) else self.sure
-        return limit - CLOSE < score < max(sure, limit)
+        return limit - CLOSE < score and not (score >= limit and self.sure_of(score, features))
+
+    def sure_of(self, share: float, features: Mapping[str, float]) -> bool:
+        """Say whether a share, of a candidate or of its whole matter, makes such a link sure."""
+        over = bool(features.get(AT_END, 0.0))
+        enough = share >= (self.end_sure if over else self.sure)
+        if SIZE not in features:
+            return enough
+        return right_probability(share, features) >= self.certain and (over or enough)
 
     def score(self, features: Mapping[str, float]) -> float:
         """Return the share of a candidate with these numbers; thanks and an "ok" go on with nothing.
@@ -270,8 +287,30 @@ def choice_weights(features: Mapping[str, float]) -> Mapping[str, float]:
     >>> "near_rank" in choice_weights({"near_rank": 0.0}), "near_rank" in choice_weights({"at_end": 1.0})
     (True, False)
     """
+    return numbers(f"links/choice.{_moment(features)}")
+
+
+def _moment(features: Mapping[str, float]) -> str:
     moment = "end" if features.get(AT_END, 0.0) else "opening" if "pair" in features else "early"
-    return numbers(f"links/choice.{moment}_{'vectors' if 'near_rank' in features else 'words'}")
+    return f"{moment}_{'vectors' if 'near_rank' in features else 'words'}"
+
+
+def right_probability(share: float, features: Mapping[str, float]) -> float:
+    """Return the probability that the best of a choice is right, from its share and its numbers."""
+    read = {**features, **sureness(share)}
+    weights = numbers(f"links/sure.{_moment(features)}")
+    spoken = sum(weight * read.get(name, 0.0) for name, weight in weights.items())
+    return 1.0 / (1.0 + math.exp(-max(-_LIMIT, min(_LIMIT, spoken))))
+
+
+def sureness(share: float) -> dict[str, float]:
+    """Return what a calibration reads beside the numbers of a choice: a constant and the share's log-odds.
+
+    >>> sureness(0.5)
+    {'bias': 1.0, 'lead': 0.0}
+    """
+    inside = min(1.0 - _EDGE, max(_EDGE, share))
+    return {"bias": 1.0, "lead": math.log(inside / (1.0 - inside))}
 
 
 def choice_utility(features: Mapping[str, float]) -> float:

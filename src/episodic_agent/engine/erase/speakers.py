@@ -5,11 +5,11 @@ from typing import Final
 
 from episodic_agent.core.facts.speakers import OWNER, speaker_of
 from episodic_agent.core.language import fold, words
+from episodic_agent.engine.recall.filtering import MOST_SPEAKERS, actors_called
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Scope
 
-MOST: Final = 1 << 20  # speakers of one user's memory
 NAMED: Final = 10  # of them an error names
 _ALIKE: Final = 0.85  # as difflib counts: "Gretta" and "Greta"
 
@@ -32,10 +32,9 @@ def refs_of_speaker(tx: Transaction, speaker: str) -> list[int]:
     """
     if not speaker.strip():
         raise InvalidInput("`speaker` is empty; name who said what is to go")
-    name = speaker_name(tx.scope, speaker)
-    spoke = list(tx.observations.actors(limit=MOST))
-    meant = [actor for actor in spoke if speaker_name(tx.scope, actor) == name]
+    meant = actors_called(tx, speaker)
     if not meant:
+        name, spoke = speaker_name(tx.scope, speaker), list(tx.observations.actors(limit=MOST_SPEAKERS))
         parts = {*words(name)}
         near = [one for one in spoke if parts and parts <= {*words(fold(one))}][:NAMED]
         near = near or difflib.get_close_matches(speaker, spoke, n=1)
@@ -43,7 +42,7 @@ def refs_of_speaker(tx: Transaction, speaker: str) -> list[int]:
         more = ", …" if len(spoke) > NAMED else ""
         known = ", ".join(map(repr, spoke[:NAMED])) or "nobody"
         raise NotFound(f"nothing that {speaker!r} said is in this memory; {guess}who spoke: {known}{more}")
-    return list(tx.observations.having("actor", meant))
+    return list(tx.observations.having("actor", sorted(meant)))
 
 
 def near_names(tx: Transaction, speaker: str) -> dict[str, int]:
@@ -52,7 +51,7 @@ def near_names(tx: Transaction, speaker: str) -> dict[str, int]:
     One has the words of the other ("Greta", "Greta Lindqvist": renamed), or is written a little otherwise.
     """
     name = speaker_name(tx.scope, speaker)
-    spoke = tx.observations.actors(limit=MOST)
+    spoke = tx.observations.actors(limit=MOST_SPEAKERS)
     others = {actor: other for actor in spoke if (other := speaker_name(tx.scope, actor)) != name}
     alike = {*difflib.get_close_matches(name, [*others.values()], n=NAMED, cutoff=_ALIKE)}
     parts = {*words(name)}

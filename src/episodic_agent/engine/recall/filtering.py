@@ -18,6 +18,7 @@ from episodic_agent.core.chains.filters import (
     in_time,
     matches,
 )
+from episodic_agent.core.facts.speakers import person_of
 from episodic_agent.core.threads.channels import are_apart, channel_name, projects_of
 from episodic_agent.engine.arguments import clean_name
 from episodic_agent.engine.episodes import listing
@@ -32,6 +33,7 @@ from episodic_agent.showing import clipped
 
 DECLARED: Final = frozenset(("participant", "tool", "decision", "outcome", *SESSION))  # said of sessions
 _NAMED, _SHOWN = 10, 80  # channels a note names, and characters of the one that was asked for
+MOST_SPEAKERS: Final = 1 << 20  # of one user's memory
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -195,8 +197,9 @@ def refs_that_count(
     channel: str | None,
     projects: frozenset[str],
     only: frozenset[UUID] | None,
+    actors: Collection[str] | None = None,
 ) -> Refs | None:
-    """Return the only refs that count: by what episodes are about, channel or else project, and threads.
+    """Return the only refs that count: by what episodes are about, channel or project, threads and speaker.
 
     None: all do.
     """
@@ -205,8 +208,36 @@ def refs_that_count(
         refs_of_projects(tx, projects) if channel is None else refs_of_channels(tx, [_named(channel)])
     )
     every.append(None if only is None else refs_of_threads(tx, only))
+    every.append(None if actors is None else refs_of_actors(tx, actors))
     bounds = [refs for refs in every if refs is not None]
     return reduce(np.intersect1d, bounds) if bounds else None
+
+
+def actors_called(tx: Transaction, speaker: str) -> frozenset[str]:
+    """Return the names in messages that mean a speaker; the user goes by their own or by none ("user")."""
+    owner = tx.scope.user_id
+    name, spoke = person_of(speaker.strip(), owner), tx.observations.actors(limit=MOST_SPEAKERS)
+    return frozenset(actor for actor in spoke if person_of(actor, owner) == name)
+
+
+def refs_of_actors(tx: Transaction, actors: Collection[str]) -> Refs:
+    """Return the refs of all that some actors said, by their names as messages have them."""
+    return np.array(tx.observations.having("actor", sorted(actors)) if actors else (), np.int64)
+
+
+def unheard(tx: Transaction, channel: str | None, speaker: str | None, only: frozenset[UUID] | None) -> str:
+    """Say that nothing came by the channel, or of the speaker, a search is narrowed to; "" where it did."""
+    unknown = "" if channel is None else no_channel(tx, channel, only)
+    return unknown or ("" if speaker is None else no_speaker(tx, speaker, only))
+
+
+def no_speaker(tx: Transaction, speaker: str, only: frozenset[UUID] | None = None) -> str:
+    """Say that a speaker said nothing (in some threads), and who spoke, unless that is not for all."""
+    refs = refs_of_actors(tx, actors_called(tx, speaker))
+    if len(refs if only is None else np.intersect1d(refs, refs_of_threads(tx, only))):
+        return ""
+    known = "" if only is not None else f"; who spoke: {', '.join(list(tx.observations.actors())[:_NAMED])}"
+    return f"nothing is stored that {clipped(speaker, _SHOWN)!r} said{known}"
 
 
 def no_channel(tx: Transaction, channel: str, only: frozenset[UUID] | None = None) -> str:
@@ -263,7 +294,8 @@ def _in_open(tx: Transaction, conditions: MetadataFilter, card: EpisodeCard) -> 
 class SearchBounds:
     """What the caller insists on: a stretch of event time, a thread, a place; `about`: only these refs.
 
-    Of other threads than `only` nothing is told at all; `about` has their refs alone.
+    Of other threads than `only` nothing is told at all, and nothing that others than `actors` said; `about`
+    has their refs alone.
     """
 
     since: datetime | None = None
@@ -272,6 +304,7 @@ class SearchBounds:
     place: str | None = None
     about: Refs | None = None
     only: frozenset[UUID] | None = None
+    actors: frozenset[str] | None = None
 
     def __bool__(self) -> bool:
         is_known = any(part is not None for part in (self.since, self.until, self.thread_id, self.place))

@@ -1,6 +1,6 @@
 """What proves a hit: the messages that made it one, the answer before its question, no output twice."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -49,28 +49,38 @@ def concluded(
     gathered: Gathered,
     fused: ranking.Fused,
     evidence: Mapping[int, list[Evidence]],
+    actors: Collection[str] | None,
     *,
     explain: bool,
     until: datetime | None,
 ) -> dict[int, list[Evidence]]:
-    """Return what proves hits, no output of a tool twice, and behind a request what was concluded of it."""
+    """Return what proves hits, no output of a tool twice, and behind a request what was concluded of it.
+
+    What others said than `actors`, where some are named, or from `until` on, is put beside nothing.
+    """
+
+    def counts(item: Observation) -> bool:
+        return (until is None or item.at < until) and (actors is None or item.actor in actors)
+
+    def spoken(proof: Evidence) -> bool:
+        return actors is None or proof.observation.actor in actors
+
     tooled = [row for row, proofs in evidence.items() if any(map(_is_output, proofs))]
     more = {row: proofs_of(gathered, fused, row, most=_REACH) for row in tooled}
     stored = gatherer.observations(gathered, [n for inside in more.values() for n in inside])
     read = {n: evidence_of(one, fused, n, explain=explain) for n, one in stored.items()}
     once = {row: _told_once([read[n] for n in inside]) for row, inside in more.items() if inside}
-    best = {row: once.get(row, proofs)[:PROOFS] for row, proofs in evidence.items()}
+    best = {row: [*filter(spoken, once.get(row, proofs))][:PROOFS] for row, proofs in evidence.items()}
     requests = [one.observation for proofs in best.values() for one in proofs if opens_turn(one.observation)]
     ends = gatherer.conclusions(requests)
-    if until is not None:
-        ends = {name: one for name, one in ends.items() if one.at < until}
+    ends = {name: one for name, one in ends.items() if counts(one)}
     seen = {one.observation.id: one for proofs in (*once.values(), *best.values()) for one in proofs}
     best = {row: _with_ends(proofs, ends, seen) for row, proofs in best.items()} if ends else best
-    return _answers_first(gatherer, best, until)
+    return _answers_first(gatherer, best, counts)
 
 
 def _answers_first(
-    gatherer: Gatherer, best: Mapping[int, list[Evidence]], until: datetime | None
+    gatherer: Gatherer, best: Mapping[int, list[Evidence]], counts: Callable[[Observation], bool]
 ) -> dict[int, list[Evidence]]:
     """Return what proves hits, before a best message that only asks the answer to it.
 
@@ -85,7 +95,7 @@ def _answers_first(
     result = dict(best)
     for row, question in questions.items():
         proofs, reply = best[row], replies.get(question.id)
-        if reply is None or (until is not None and reply.at >= until):
+        if reply is None or not counts(reply):
             # between people each message opens a turn: the next one answers where it proves the hit too
             reply = next((one.observation for one in proofs if _comes_next(one.observation, question)), None)
         if reply is not None and not only_asks(reply.text):

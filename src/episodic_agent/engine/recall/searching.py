@@ -41,7 +41,7 @@ from episodic_agent.engine.recall import commitments, whereabouts
 from episodic_agent.engine.recall.due import due_shares
 from episodic_agent.engine.recall.elsewhere import projects_meant
 from episodic_agent.engine.recall.facts import DIGITS, answering, category_of
-from episodic_agent.engine.recall.filtering import SearchBounds, no_channel, refs_that_count
+from episodic_agent.engine.recall.filtering import SearchBounds, actors_called, refs_that_count, unheard
 from episodic_agent.engine.recall.former import BetweenEmbedders, FormerQuery
 from episodic_agent.engine.recall.gathering import DAY, Floats, Gathered, Gatherer, within
 from episodic_agent.engine.recall.happening import bounds_of_review, happened_refs
@@ -95,6 +95,7 @@ class SearchOptions:
     thread: str | None = None
     asking: str | None = None
     place: str | None = None
+    speaker: str | None = None
     channel: str | None = None
     projects: frozenset[str] = frozenset()
     only: Walls = ()
@@ -217,6 +218,7 @@ class Recaller:
         clock = self._deps.clock()
         at = max(asked.now, clock)  # what has expired by now never shows, whenever is asked about
         visibility = Visibility(tx, at)
+        actors = None if options.speaker is None else actors_called(tx, options.speaker)
         about = refs_that_count(
             tx,
             options.where,
@@ -224,10 +226,11 @@ class Recaller:
             channel=options.channel,
             projects=projects.own,
             only=only,
+            actors=actors,
         )
         if about is not None and named is not None:
             about = np.setdiff1d(about, [*named.outside])
-        asked = replace(asked, filter_=replace(asked.filter_, about=about, only=only))
+        asked = replace(asked, filter_=replace(asked.filter_, about=about, only=only, actors=actors))
         unbounded = _with_happened(tx, _with_talk(tx, _with_speakers(tx, asked)), visibility)
         then = unbounded.filter_
         if unbounded.policy not in {PLACE, SEED_003} and options.since is options.until is None:
@@ -251,7 +254,7 @@ class Recaller:
         listed = asked.policy == PLACE and not asked.query.places
         if not options.facts or options.place or listed or (ahead is not None and ahead.alone):
             return ()
-        named = (options.thread, options.channel, options.since, options.until)
+        named = (options.thread, options.channel, options.speaker, options.since, options.until)
         unbound = options.where.empty and all(part is None for part in named)
         return answering(
             tx,
@@ -281,9 +284,9 @@ class Recaller:
                 observations=options.observations,
                 visibility=visibility,
             )
-            if options.channel is None or _best(listed):
+            if _best(listed):
                 return listed
-            unknown = no_channel(tx, options.channel, asked.filter_.only)
+            unknown = unheard(tx, options.channel, options.speaker, asked.filter_.only)
             return replace(listed, notes=[unknown]) if unknown else listed
         asked = self._with_commitments(tx, _with_due(tx, asked, visibility), visibility)
         gatherer = Gatherer(
@@ -307,8 +310,7 @@ class Recaller:
                 nothing = silence(*span(query), drawn=visibility.drawn)
             if query.ahead is not None and query.ahead.alone:
                 nothing = nothing_due(query.ahead.days, drawn=visibility.drawn)
-            if options.channel is not None:
-                nothing = no_channel(tx, options.channel, asked.filter_.only) or nothing
+            nothing = unheard(tx, options.channel, options.speaker, asked.filter_.only) or nothing
             return Recall(asked.query.text, (), (), 0.0, [*asked.notes, nothing])
         return self._fused(gatherer, gathered, asked)
 
@@ -431,8 +433,9 @@ class Recaller:
             row: [shown[n] for n in inside] if inside else nearest_evidence(gatherer, cards[row])
             for row, inside in proofs.items()
         }
+        actors, until = asked.filter_.actors, options.until
         evidence = concluded(
-            gatherer, gathered, observations, evidence, explain=options.explain, until=options.until
+            gatherer, gathered, observations, evidence, actors, explain=options.explain, until=until
         )
         hits = [ranked_hit(gathered, fused, trust, row, cards[row], evidence[row]) for row in rows]
         abstains = trust.abstains(policy.threshold)
@@ -688,7 +691,7 @@ def _checked(text: str, options: SearchOptions) -> str:
     category_of(options.category)
     if options.since and options.until and options.since >= options.until:
         raise InvalidInput(out_of_order(options.since, options.until))
-    where = (options.thread, options.channel, options.place, options.projects, options.only)
+    where = (options.thread, options.channel, options.speaker, options.place, options.projects, options.only)
     filtered = options.since or options.until or any(where)
     if policy == SEED_003 and (filtered or not options.where.empty):
         raise InvalidInput("recall policy seed-003 knows no filters; leave them out or use `default`")

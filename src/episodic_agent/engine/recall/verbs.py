@@ -51,6 +51,7 @@ def options_of(
         only=walls_of(walls, filter.only),
         names=tuple(filter.only or ()),
         place=filter.place,
+        speaker=filter.speaker,
         now=now,
         explain=explain,
         facts=facts,

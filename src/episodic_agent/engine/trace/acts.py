@@ -125,7 +125,8 @@ def _walled(method: Callable[..., Any], verb: str) -> Callable[..., Any]:
     def called(room: Any, *values: Any, **named: Any) -> Any:
         at = vars(room).get("_at")  # what is of all users has none
         if at is not None and at.walls:
-            raise InvalidInput(f"{verb} cannot be held to threads: {filters.held_to(at.walls)}")
+            remedy = "ask the whole memory, without `only`"
+            raise InvalidInput(f"{verb} cannot be held to threads: {filters.held_to(at.walls)}; {remedy}")
         return method(room, *values, **named)
 
     return called

@@ -86,6 +86,7 @@ PROJECT = click.option("--project", metavar="FOLDER", help="Nothing of other pro
 ONLY = click.option(
     "--only", multiple=True, metavar="NAME", help="Nothing but of these threads and channels."
 )
+SPEAKER = click.option("--speaker", metavar="NAME", help="Only what this one said.")
 POLICY = click.option("--policy", default="default", show_default=True, help="default or seed-004.")
 
 
@@ -112,6 +113,7 @@ def _of_a_topic(function: Callable[..., None]) -> Callable[..., None]:
 @click.option("--asking", metavar="THREAD", help="The thread that asks: what it says next is a review.")
 @click.option("--facts", type=FACTS, default=5, show_default=True, help="Facts to return.")
 @click.option("--category", help="Only facts of this category.")
+@SPEAKER
 @PROJECT
 @ONLY
 @click.option("--explain", is_flag=True, help="Show each leg's score.")
@@ -133,6 +135,7 @@ def search(
     asking: str | None,
     facts: int,
     category: str | None,
+    speaker: str | None,
     project: str | None,
     only: tuple[str, ...],
     explain: bool,
@@ -157,6 +160,7 @@ def search(
             explain=explain,
             facts=facts,
             category=category,
+            speaker=speaker,
             project=project,
             only=names_of_only(memory, only),
             suppressed=suppressed,
@@ -180,6 +184,7 @@ def search(
 @click.option("--where", multiple=True, metavar="FIELD=VALUE", help="Only episodes about this: tag=memory.")
 @click.option("--now", help="As if it were this time.")
 @click.option("--asking", metavar="THREAD", help="The thread that asks: what it says next is a review.")
+@SPEAKER
 @PROJECT
 @ONLY
 @common
@@ -195,6 +200,7 @@ def retrieve(
     where: tuple[str, ...],
     now: str | None,
     asking: str | None,
+    speaker: str | None,
     project: str | None,
     only: tuple[str, ...],
     user: str | None,
@@ -212,6 +218,7 @@ def retrieve(
             where=where,
             now=moment(now),
             asking=asking,
+            speaker=speaker,
             project=project,
             only=names_of_only(memory, only),
         )
