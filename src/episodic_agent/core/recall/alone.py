@@ -13,6 +13,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from episodic_agent.core.language import fold, script
+from episodic_agent.core.language.clocks import clock_words
 from episodic_agent.core.language.coming import words_pattern
 from episodic_agent.core.language.dayparts import without
 from episodic_agent.core.language.glued import folded_times
@@ -287,11 +288,15 @@ def _tenses() -> tuple[Mapping[str, frozenset[str]], Mapping[str, frozenset[str]
 def _is_time(question: str, piece: _Piece, now: datetime, utc_offset: timedelta | None) -> bool:
     """Tell whether a word is part of an expression of time: without it another time is meant.
 
-    Or a figure or month beside one: the year of a date changes nothing when it is the last such date.
+    Or a figure, a month or "pm" beside one: the year of a date changes nothing when it is the last such date.
     """
     meant = asked_time(question, now, utc_offset)
-    other = asked_time(without(question, [(piece.start, piece.end)]), now, utc_offset)
+    rest = without(question, [(piece.start, piece.end)])
+    other = asked_time(rest, now, utc_offset)
     beside = piece.folded.isdecimal() or piece.folded in text("recall/alone.beside_times_han")
+    beside |= piece.folded in clock_words()
+    if other == meant and meant.names_hours:  # "after 4 pm" alone may be of the same day
+        meant, other = (asked_time(said, now, utc_offset, hours=False) for said in (question, rest))
     return other != meant or (bool(meant) and (beside or piece.folded in _months()))
 
 

@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 
 from episodic_agent.core.episodes.languages import content_terms
 from episodic_agent.core.language import fold, script, tokens, words
+from episodic_agent.core.language.clocks import clock_terms
 from episodic_agent.core.language.pastdays import asked_time, with_dates
 from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
 from episodic_agent.core.language.timewords import TimeQuery, date_terms, date_words
@@ -281,7 +282,8 @@ def _calendar(time: TimeQuery, utc_offset: timedelta | None) -> frozenset[str]:
     if not time:
         return frozenset()
     ends = [moment for part in time.ranges for moment in (part.start, part.end - timedelta(microseconds=1))]
-    return _ABOUT_TIME.union(*(date_words(moment, utc_offset) for moment in ends))
+    words = _ABOUT_TIME.union(*(date_words(moment, utc_offset) for moment in ends))
+    return words.union(clock_terms()) if time.names_hours else words
 
 
 def _words_of_dates(
