@@ -98,12 +98,21 @@ def outcome_of_step(step: EndingStep) -> str:
     """
     sources: list[Mapping[str, Json]] = [step.extras, *step.events]
     if any(one.get("success") is False for one in sources) or any(
-        kind_of(event) in _ENDINGS and _ENDINGS[kind_of(event)] == FAILURE for event in step.events
+        ending_of(kind_of(event)) == FAILURE for event in step.events
     ):
         return FAILURE
     outcome = step.extras.get("outcome")
     if isinstance(outcome, bool):
         return SUCCESS if outcome else FAILURE
-    first = outcome.split(maxsplit=1)[:1] if isinstance(outcome, str) else []
-    ending = _ENDINGS.get(first[0].casefold().strip(".,:;!")) if first else None
+    ending = ending_of(outcome) if isinstance(outcome, str) else ""
     return ending or (SUCCESS if step.extras.get("success") is True else "")
+
+
+def ending_of(words: str) -> str:
+    """Return how words of an outcome say that something ended, by the first of them; "" for any others.
+
+    >>> ending_of("Failed: no power"), ending_of("interrupted"), ending_of("drawer opens")
+    ('failure', 'ongoing', '')
+    """
+    first = words.split(maxsplit=1)[:1]
+    return _ENDINGS.get(first[0].casefold().strip(".,:;!"), "") if first else ""

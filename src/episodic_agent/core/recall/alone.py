@@ -50,6 +50,43 @@ def asks_nothing_else(rest: str, now: datetime, utc_offset: timedelta | None = N
     return any(_holds_only(rest, pieces, known, now, utc_offset) for known in _fillers().values())
 
 
+def outcomes_asked(question: str) -> Mapping[str, Sequence[tuple[int, int]]]:
+    """Return which outcomes a question asks for, each with where its words stand.
+
+    >>> [*outcomes_asked("what went wrong with docking, and what worked?")], [*outcomes_asked("what is new?")]
+    (['failure', 'success'], [])
+    """
+    folded = re.sub(r"\w+", lambda match: fold(match.group()), question)
+    asked: dict[str, Sequence[tuple[int, int]]] = {}
+    for outcome in texts("recall/outcomes.forms"):
+        spans = [match.span() for match in _listed_forms(outcome).finditer(folded)]
+        folded = without(folded, spans)  # of "did not work" nothing worked
+        if spans:
+            asked[outcome] = spans
+    return asked
+
+
+@cache
+def _listed_forms(outcome: str) -> re.Pattern[str]:
+    return words_pattern(phrases(f"recall/outcomes.forms.{outcome}"))
+
+
+def asks_only_outcomes(question: str, now: datetime, utc_offset: timedelta | None = None) -> bool:
+    """Tell whether a question without its places is for what failed or worked, and for no matter.
+
+    >>> from datetime import UTC
+    >>> now = datetime(2024, 3, 20, tzinfo=UTC)
+    >>> asks_only_outcomes("Which steps failed yesterday?", now), asks_only_outcomes("Why did it fail?", now)
+    (True, False)
+    """
+    asked = outcomes_asked(question)
+    beside = listed_words("recall/outcomes.beside.words")
+    pieces = list(_pieces(rest := without(question, [span for spans in asked.values() for span in spans])))
+    if not asked or _asks_for_details(question, {piece.folded for piece in pieces}):
+        return False
+    return any(_holds_only(rest, pieces, known | beside, now, utc_offset) for known in _fillers().values())
+
+
 def asks_what_was_said(question: str, now: datetime, utc_offset: timedelta | None = None) -> bool:
     """Tell whether a question is for nothing but what was said, at a time.
 
