@@ -377,3 +377,52 @@ def test_who_ends_a_session_says_how_it_ended(memory: Memory) -> None:
     mine(memory).add([rug(23, "look for the ring", False)], thread=session.thread)
     mine(memory).sessions.end(session.id, outcome="abandoned")
     assert days_of(memory, "outcome=abandoned") == [23]
+
+
+CROSSINGS = (
+    (20, False, "left wheel caught in the fringe"),
+    (21, False, "left wheel caught again"),
+    (28, True, "diagonally, no catch"),
+)
+
+
+def test_titles_and_summaries_tell_what_failed_and_what_worked(memory: Memory) -> None:
+    for day, outcome, content in CROSSINGS:
+        crossing = rug(day, "drive across the rug to the fridge", outcome)
+        mine(memory).add({**crossing, "content": content}, thread=f"log {day}")
+    mine(memory).flush()
+    words = {card.start_at.day: (card.title, card.summary) for card in mine(memory).episodes.list()}
+    failed = "drive across the rug to the fridge (failed"
+    assert words[20] == (
+        f"Kitchen: {failed})",
+        f"In the kitchen: {failed}: left wheel caught in the fringe).",
+    )
+    assert words[21][1] == f"In the kitchen: {failed}: left wheel caught again)."
+    assert words[28] == (
+        "Kitchen: drive across the rug to the fridge",
+        "In the kitchen: drive across the rug to the fridge (diagonally, no catch).",
+    )
+    story = str(mine(memory).chains.replay("drive across the rug to the fridge"))
+    assert "(failed: left wheel caught again)" in story
+    assert "(diagonally, no catch)" in story
+
+
+def test_a_summary_tells_what_made_a_failure_right(household: Memory) -> None:
+    cards = {card.start_at.day: card for card in mine(household).episodes.list()}
+    assert cards[19].summary == (
+        "In the kitchen: drive across the rug (failed); drive back straight over it (failed); "
+        "turn left on the spot and pull away (worked)."
+    )
+    assert cards[21].title == "Bedroom: vacuum the carpet (interrupted)"
+    assert cards[22].summary == "In the bath: fold the towels."
+
+
+def test_who_is_to_do_what_failed_is_told_first_what_worked_last(memory: Memory) -> None:
+    for day, outcome, content in CROSSINGS:
+        crossing = rug(day, "drive across the rug to the fridge", outcome)
+        more = [rug(day, f"wipe the {name} in the kitchen", True, name) for name in ("sink", "rug", "shelf")]
+        mine(memory).add([{**crossing, "content": content}, *more], thread=f"log {day}")
+    mine(memory).flush()
+    request = "Drive across the kitchen rug to the sink"
+    text = mine(memory).context(request, thread="new", at="2026-11-29T09:00:00Z", max_tokens=60).text
+    assert "diagonally, no catch" in text

@@ -13,6 +13,7 @@ from episodic_agent.core.episodes.languages import content_terms
 from episodic_agent.core.failing import FAILURE, ONGOING, PARTIAL, SUCCESS, outcome_of_step
 from episodic_agent.schemas import Json, Kind, Observation
 
+_FEWEST: Final = 2  # words that a request shares with a step that does it
 _REACH: Final = 64  # steps behind one among which another try at it is looked for
 _LEAST: Final = 0.5  # share of what a step without objects names that another try at it names too
 
@@ -71,6 +72,21 @@ def is_another_try(step: Observation, later: Observation) -> bool:
     if not shared:
         return False
     return verb == other_verb or (not objects and len(shared) >= _LEAST * len({*named} - {""}))
+
+
+def is_task(request: str, step: Observation) -> bool:
+    """Tell whether a step tries what a request asks for: most of what its action names stands there.
+
+    >>> from datetime import UTC, datetime
+    >>> from uuid import UUID
+    >>> at, extras = datetime(2026, 1, 1, tzinfo=UTC), {"action": "cross the rug"}
+    >>> step = Observation(UUID(int=1), UUID(int=2), 0, at, at, "agent", "…", extras=extras)
+    >>> is_task("Please cross the kitchen rug", step), is_task("Vacuum the rug", step)
+    (True, False)
+    """
+    named = _terms(_action(step.extras))
+    shared = {*named} & {*_terms(request.casefold())}
+    return len(shared) >= _FEWEST and len(shared) > _LEAST * len({*named})
 
 
 def _action(extras: Mapping[str, Json]) -> str:

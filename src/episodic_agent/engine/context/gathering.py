@@ -283,7 +283,7 @@ def gathered(
         first = np.argsort(-worths, kind="stable")[:READ_AGAIN]
         stating = bearing(seen, vectors=legs.vectors)[first] * states([texts[row] for row in first])
         worths[first] += statement_worth(vectors=legs.vectors) * stating
-    worths = in_order(_timed(worths, now, texts, order), legs.order, texts, seen, legs.thing)
+    worths = in_order(_timed(worths, now, texts, order), legs.order, texts, seen, legs.thing, now.text)
     if policy == RIVALS and now.stands_alone and is_unanswered(deps, now.text, now.at, seen, legs.documents):
         worths = without_unsure(worths, order)
     added = dict(linked) if policy != RIVALS else {}  # there a link is one of the features
