@@ -418,11 +418,11 @@ def test_a_summary_tells_what_made_a_failure_right(household: Memory) -> None:
 
 
 def test_who_is_to_do_what_failed_is_told_first_what_worked_last(memory: Memory) -> None:
-    for day, outcome, content in CROSSINGS:
-        crossing = rug(day, "drive across the rug to the fridge", outcome)
-        more = [rug(day, f"wipe the {name} in the kitchen", True, name) for name in ("sink", "rug", "shelf")]
-        mine(memory).add([{**crossing, "content": content}, *more], thread=f"log {day}")
-    mine(memory).flush()
     request = "Drive across the kitchen rug to the sink"
+    for day in range(10, 20):
+        failed = rug(day, "drive across the kitchen rug to the sink", False)
+        mine(memory).add({**failed, "content": f"caught for the {day}th time"}, thread=f"log {day}")
+    mine(memory).add(rug(20, "drive over the rug diagonally", True), thread="log 20")
+    mine(memory).flush()
     text = mine(memory).context(request, thread="new", at="2026-11-29T09:00:00Z", max_tokens=60).text
-    assert "diagonally, no catch" in text
+    assert "drive over the rug diagonally" in text
