@@ -424,5 +424,5 @@ def test_who_is_to_do_what_failed_is_told_first_what_worked_last(memory: Memory)
         mine(memory).add({**failed, "content": f"caught for the {day}th time"}, thread=f"log {day}")
     mine(memory).add(rug(20, "drive over the rug diagonally", True), thread="log 20")
     mine(memory).flush()
-    text = mine(memory).context(request, thread="new", at="2026-11-29T09:00:00Z", max_tokens=60).text
+    text = mine(memory).context(request, thread="new", at="2026-11-29T09:00:00Z", max_tokens=100).text
     assert "drive over the rug diagonally" in text

@@ -77,7 +77,7 @@ def _with_what_worked(worths: Floats, message: str, texts: Sequence[Observation]
         return worths
     lifted = worths.copy()
     _, row = max(worked)
-    lifted[row] = max(float(worths.max()) + _FIRST_BY, BAR + _ABOVE)
+    lifted[row] = max(float(worths.max()), BAR) + _ABOVE
     return lifted
 
 
