@@ -144,3 +144,60 @@ def test_the_recall_of_before_is_what_it_was(memory: Memory) -> None:
     recall = mine(memory).search("When did I last take the pills?", policy="recall-2026-12", now=NOW)
     shown = (*recall.hits, *recall.candidates)
     assert day_of(shown[0].start_at) != DAYS - 1
+
+
+@pytest.fixture
+def household(open_memory: OpenMemory) -> Memory:
+    """Hold what a robot and those it lives with said of keys, a bowl and glasses, each at several places."""
+    memory = open_memory()
+    seen = [
+        (1, "hall", "look around", "Lena's keys seen in the hall bowl"),
+        (3, "kitchen", "look around", "Lena's keys seen under the table"),
+        (5, "living room", "set the cat's bowl down by the balcony door", ""),
+        (7, "kitchen", "look around", "Lena's keys seen on the counter next to the toaster"),
+        (7.5, "living room", "look around", "Marek's keys seen on the piano"),
+        (7.6, "bedroom", "wipe the shelf", ""),
+    ]
+    for day, place, action, event in seen:
+        events = {"events": [event]} if event else {}
+        mine(memory).add(step(day, place, action, outcome=True, **events), thread=f"log {day}")
+    failed = step(8, "bathroom", "look for the keys under the sink", outcome=False, content="no keys")
+    mine(memory).add(failed, thread="log 8")
+    for day, name, text in [
+        (2, "Lena", "Muffin's bowl is moving, it stands by the balcony door in the living room"),
+        (6, "Marek", "yes bowl stays in the hall now"),
+        (8.2, "Lena", "Pim, have you seen my keys in the hall?"),
+        (8.3, "Lena", "I like soup."),
+    ]:
+        mine(memory).add({**message(day, text), "name": name}, thread=f"talk {day}")
+    mine(memory).flush()
+    return memory
+
+
+@pytest.mark.parametrize(
+    ("question", "newest", "older"),
+    [
+        ("Where did I last see Lena's keys?", "next to the toaster", "under the table"),
+        ("Where are Lena's keys?", "next to the toaster", "under the table"),
+        ("where is Muffin's bowl?", "bowl stays in the hall now", "balcony door"),
+        ("Where is the cat's bowl now?", "bowl stays in the hall now", "balcony door"),
+    ],
+)
+def test_the_newest_sighting_of_a_thing_comes_first(
+    household: Memory, question: str, newest: str, older: str
+) -> None:
+    hits = mine(household).search(question, now=START + timedelta(days=9)).hits
+    texts = [" ".join(proof.observation.text for proof in hit.evidence) for hit in hits]
+    assert newest in texts[0]
+    assert any(older in text for text in texts[1:])
+    told = mine(household).context(question, at=START + timedelta(days=9), max_tokens=60, thread="new").text
+    assert newest in told
+
+
+def test_a_question_that_was_answered_tells_its_answer_first(household: Memory) -> None:
+    asked = {**message(8.5, "Pim, where are my keys?"), "name": "Lena"}
+    answer = message(8.501, "They are on the hook beside the front door.", "assistant")
+    mine(household).add([asked, answer], thread="voice")
+    mine(household).flush()
+    hits = mine(household).search("Where are Lena's keys?", now=START + timedelta(days=9)).hits
+    assert any("on the hook" in proof.observation.text for proof in hits[0].evidence)

@@ -214,3 +214,47 @@ def test_a_week_is_that_of_the_calendar_from_monday_to_sunday(
     recall = mine(memory).search(question, now=now, limit=20)
     assert {one for texts in said.values() for one in texts if one in text} == wanted
     assert {proof.observation.text for hit in recall.hits for proof in hit.evidence} == wanted
+
+
+STEPS = {
+    "10:00": "dust the piano",
+    "14:05": "vacuum the carpet",
+    "15:35": "wipe the mirror",
+    "16:30": "bring the post in",
+}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What did I do yesterday between 14 and 16?",
+        "What did you do yesterday from two to four?",
+        "Was hast du gestern zwischen 14 und 16 Uhr gemacht?",
+        "Qu'est-ce que j'ai fait hier entre 14h et 16h ?",
+        "¿Qué hice ayer entre las 14 y las 16?",
+        "昨天14点到16点我做了什么？",
+    ],
+)
+def test_who_asks_for_hours_is_told_those_hours(open_memory: OpenMemory, question: str) -> None:
+    memory = open_memory(link_policy="none", chain_policy="none")
+    for time, action in STEPS.items():
+        step = {"kind": "step", "action": action, "outcome": True, "timestamp": f"2026-11-27T{time}:00+00:00"}
+        mine(memory).add(step, thread=action)
+    mine(memory).flush()
+    then = {"vacuum the carpet", "wipe the mirror"}
+    text = mine(memory).context(question, thread="new", at=NOW).text
+    assert {action for action in STEPS.values() if action in text} == then
+    assert {text.split(";")[0] for text in hits(memory, question)} == then
+
+
+def test_an_answer_of_the_evening_is_none_of_the_afternoon_that_is_asked_for(memory: Memory) -> None:
+    there = mine(memory)
+    times = [("Lena", "Leave the letter on my desk.", 16), ("", "The balcony door is locked.", 22)]
+    for name, text, hour in times:
+        at = datetime(2026, 11, 27, hour, tzinfo=UTC)
+        whose = {"name": name} if name else {"role": "assistant"}
+        there.add({**whose, "content": text, "timestamp": at}, thread="app")
+    there.flush()
+    text = there.context("What happened yesterday afternoon?", thread="new", at=NOW).text
+    assert "Leave the letter" in text
+    assert "balcony" not in text

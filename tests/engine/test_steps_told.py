@@ -280,3 +280,149 @@ def test_the_times_of_a_visit_stand_in_one_unit(run: Run, tmp_path: Path) -> Non
     newest = run("visits", "kitchen").out.splitlines()[1]
     assert "3.0 h" in newest
     assert " 4 h " in newest
+
+
+def rug(day: int, action: str, outcome: object, *objects: str, place: str = "kitchen") -> dict[str, Any]:
+    """Return a step of a day in November, as a robot tells it."""
+    return {
+        "kind": "step",
+        "action": action,
+        "objects": objects or ["rug"],
+        "location": place,
+        "outcome": outcome,
+        "timestamp": f"2026-11-{day}T09:{10 + len(action) % 40}:00+00:00",
+    }
+
+
+@pytest.fixture
+def household(memory: Memory) -> Memory:
+    """Hold five days of a robot: what failed, what came right, and what was broken off."""
+    days = {
+        19: [
+            rug(19, "drive across the rug", False),
+            rug(19, "drive back straight over it", "failed"),
+            rug(19, "turn left on the spot and pull away", True),
+        ],
+        20: [
+            rug(20, "open the dishwasher by its handle", False, "dishwasher"),
+            rug(20, "put all the mugs into the sink instead of it", True, "mugs", "sink"),
+        ],
+        21: [rug(21, "vacuum the carpet", "interrupted", "carpet", place="bedroom")],
+        22: [rug(22, "fold the towels", "success", "towels", place="bath")],
+        23: [rug(23, "look for the ring", "failure", "shelf", place="bath")],
+    }
+    for day, steps in days.items():
+        mine(memory).add(steps, thread=f"day {day}")
+        for thread in mine(memory).threads.list():
+            mine(memory).threads.close(thread.id)
+    mine(memory).flush()
+    return memory
+
+
+def days_of(memory: Memory, where: str) -> list[int]:
+    return sorted(card.start_at.day for card in mine(memory).episodes.list(where=where))
+
+
+@pytest.mark.parametrize(
+    ("where", "days"),
+    [
+        ("outcome=failure", [20, 23]),
+        ("outcome=failed", [20, 23]),
+        ("outcome=success", [19, 22]),
+        ("outcome=interrupted", [21]),
+        ("outcome=ongoing", [21]),
+    ],
+)
+def test_an_episode_came_out_as_the_last_try_of_its_steps(
+    household: Memory, where: str, days: list[int]
+) -> None:
+    assert days_of(household, where) == days
+
+
+@pytest.mark.parametrize(
+    ("question", "steps"),
+    [
+        (
+            "Which steps failed in the kitchen?",
+            {
+                "drive across the rug",
+                "drive back straight over it",
+                "turn left on the spot and pull away",
+                "open the dishwasher by its handle",
+            },
+        ),
+        ("what went wrong on 23 November?", {"look for the ring"}),
+        ("Was ist am 23. November schiefgegangen?", {"look for the ring"}),
+        ("qu'est-ce qui n'a pas marché le 23 novembre ?", {"look for the ring"}),
+        ("¿qué falló el 23 de noviembre?", {"look for the ring"}),
+        ("which jobs were interrupted?", {"vacuum the carpet"}),
+        (
+            "what worked?",
+            {"drive across the rug", "drive back straight over it", "turn left on the spot and pull away"},
+        ),
+    ],
+)
+def test_what_failed_is_answered_by_the_outcomes_of_steps(
+    household: Memory, question: str, steps: set[str]
+) -> None:
+    recall = mine(household).search(question, now="2026-11-24T09:00:00+00:00")
+    assert not recall.abstained
+    texts = [proof.observation.text for hit in recall.hits for proof in hit.evidence]
+    assert {text.split(": ", 1)[1].split(";")[0] for text in texts} == steps
+    assert recall.confidence > 0.9
+
+
+def test_who_ends_a_session_says_how_it_ended(memory: Memory) -> None:
+    session = mine(memory).sessions.start("find the ring")
+    mine(memory).add([rug(23, "look for the ring", False)], thread=session.thread)
+    mine(memory).sessions.end(session.id, outcome="abandoned")
+    assert days_of(memory, "outcome=abandoned") == [23]
+
+
+CROSSINGS = (
+    (20, False, "left wheel caught in the fringe"),
+    (21, False, "left wheel caught again"),
+    (28, True, "diagonally, no catch"),
+)
+
+
+def test_titles_and_summaries_tell_what_failed_and_what_worked(memory: Memory) -> None:
+    for day, outcome, content in CROSSINGS:
+        crossing = rug(day, "drive across the rug to the fridge", outcome)
+        mine(memory).add({**crossing, "content": content}, thread=f"log {day}")
+    mine(memory).flush()
+    words = {card.start_at.day: (card.title, card.summary) for card in mine(memory).episodes.list()}
+    failed = "drive across the rug to the fridge (failed"
+    assert words[20] == (
+        f"Kitchen: {failed})",
+        f"In the kitchen: {failed}: left wheel caught in the fringe).",
+    )
+    assert words[21][1] == f"In the kitchen: {failed}: left wheel caught again)."
+    assert words[28] == (
+        "Kitchen: drive across the rug to the fridge",
+        "In the kitchen: drive across the rug to the fridge (diagonally, no catch).",
+    )
+    story = str(mine(memory).chains.replay("drive across the rug to the fridge"))
+    assert "(failed: left wheel caught again)" in story
+    assert "(diagonally, no catch)" in story
+
+
+def test_a_summary_tells_what_made_a_failure_right(household: Memory) -> None:
+    cards = {card.start_at.day: card for card in mine(household).episodes.list()}
+    assert cards[19].summary == (
+        "In the kitchen: drive across the rug (failed); drive back straight over it (failed); "
+        "turn left on the spot and pull away (worked)."
+    )
+    assert cards[21].title == "Bedroom: vacuum the carpet (interrupted)"
+    assert cards[22].summary == "In the bath: fold the towels."
+
+
+def test_who_is_to_do_what_failed_is_told_first_what_worked_last(memory: Memory) -> None:
+    request = "Drive across the kitchen rug to the sink"
+    for day in range(10, 20):
+        failed = rug(day, "drive across the kitchen rug to the sink", False)
+        mine(memory).add({**failed, "content": f"caught for the {day}th time"}, thread=f"log {day}")
+    mine(memory).add(rug(20, "drive over the rug diagonally", True), thread="log 20")
+    mine(memory).flush()
+    text = mine(memory).context(request, thread="new", at="2026-11-29T09:00:00Z", max_tokens=100).text
+    assert "drive over the rug diagonally" in text

@@ -1,4 +1,4 @@
-"""Which lines of a tool's output say that something failed: by words of outcomes, and by another mark.
+"""Whether something failed: which lines of a tool's output say so, and how an agent's step ended.
 
 Runners of tests write a line for each test, with a mark that all but the failed ones share. Where several
 lines begin alike ("ok 3 …", "✓ …"), those of the same form with another mark ("x 6 …", "not ok 4 …") failed;
@@ -8,10 +8,20 @@ for the whole line: as its first word, behind a place in a file or a count, or i
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, Protocol
 
+from episodic_agent.core.boundary.steps.events import kind_of
+from episodic_agent.schemas import Json
+
+SUCCESS, PARTIAL, FAILURE, ONGOING = "success", "partial", "failure", "ongoing"
 FAILED: Final = frozenset(("fail", "failed", "failure", "fails", "error", "unsuccessful", "aborted"))
+_ENDINGS: Final[Mapping[str, str]] = {
+    **dict.fromkeys((*FAILED, "false"), FAILURE),
+    **dict.fromkeys(("success", "succeeded", "successful", "true", "done", "completed"), SUCCESS),
+    **dict.fromkeys(("partial", "partially", "partly"), PARTIAL),
+    **dict.fromkeys(("interrupted", "paused", "ongoing", "unfinished"), ONGOING),
+}
 _MOST: Final = 400  # characters in which a line says what it is
 _WORD: Final = rf"(?:{'|'.join(sorted(FAILED))}|(?:[a-z]\w*\.)*\w+(?:Error|Exception)|failures|errors)"
 _SIGN: Final = re.compile(
@@ -65,3 +75,44 @@ def _differs(parts: Sequence[str], passing: str, numbered: bool) -> bool:
     if not (passing.isalnum() or parts[0].isalnum() or (passing + parts[0]).isascii()):
         return True  # "✓" and "✕"
     return numbered and _is_numbered(parts) and passing[0].isalnum() == parts[0][0].isalnum()
+
+
+class EndingStep(Protocol):
+    """A step as it is kept, or on its way there."""
+
+    @property
+    def events(self) -> tuple[Mapping[str, Json], ...]:
+        """Return what happened."""
+        ...
+
+    @property
+    def extras(self) -> Mapping[str, Json]:
+        """Return what came beside."""
+        ...
+
+
+def outcome_of_step(step: EndingStep) -> str:
+    """Return how a step ended by its outcome or an event of it, in the words of an episode's; "" for unknown.
+
+    What was interrupted is ongoing: it is gone on with.
+    """
+    sources: list[Mapping[str, Json]] = [step.extras, *step.events]
+    if any(one.get("success") is False for one in sources) or any(
+        ending_of(kind_of(event)) == FAILURE for event in step.events
+    ):
+        return FAILURE
+    outcome = step.extras.get("outcome")
+    if isinstance(outcome, bool):
+        return SUCCESS if outcome else FAILURE
+    ending = ending_of(outcome) if isinstance(outcome, str) else ""
+    return ending or (SUCCESS if step.extras.get("success") is True else "")
+
+
+def ending_of(words: str) -> str:
+    """Return how words of an outcome say that something ended, by the first of them; "" for any others.
+
+    >>> ending_of("Failed: no power"), ending_of("interrupted"), ending_of("drawer opens")
+    ('failure', 'ongoing', '')
+    """
+    first = words.split(maxsplit=1)[:1]
+    return _ENDINGS.get(first[0].casefold().strip(".,:;!"), "") if first else ""

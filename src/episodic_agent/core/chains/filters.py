@@ -13,6 +13,7 @@ from typing import Final
 
 from episodic_agent.core.chains.metadata import Metadata, read_metadata
 from episodic_agent.core.chains.outcomes import OUTCOMES
+from episodic_agent.core.failing import ending_of
 from episodic_agent.core.ingest.times import read_time
 from episodic_agent.core.language import fold
 from episodic_agent.errors import InvalidInput
@@ -193,6 +194,7 @@ def _split(piece: str) -> tuple[str, str, str]:
 def _condition(name: str, sign: str, value: str) -> Condition:
     values = tuple(dict.fromkeys(folded(one.strip(' "')) for one in value.split(",") if one.strip(' "')))
     if name == "outcome":
+        values = tuple(ending_of(one) or one for one in values)  # as a step says it: failed, interrupted
         unknown = next((one for one in values if one not in OUTCOMES), None)
         if sign == CONTAINS or unknown is not None:
             raise InvalidInput(f"outcome{sign}{value} names no outcome; use {', '.join(OUTCOMES)}")

@@ -8,11 +8,11 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from episodic_agent.core.failing import FAILURE, ONGOING, PARTIAL, SUCCESS
 from episodic_agent.core.language import sentences, words
 from episodic_agent.core.language.phrases import phrase_pattern, unspaced_pattern
 from episodic_agent.data import listed_words, texts
 
-SUCCESS, PARTIAL, FAILURE, ONGOING = "success", "partial", "failure", "ongoing"
 ABANDONED, UNKNOWN = "abandoned", "unknown"
 OUTCOMES: Final = (SUCCESS, PARTIAL, FAILURE, ONGOING, ABANDONED, UNKNOWN)
 LAST_MESSAGES: Final = 3  # of the user, newest first

@@ -9,7 +9,10 @@ from typing import Final, NamedTuple
 from episodic_agent.core.boundary.steps.events import SALIENT, kind_of
 from episodic_agent.core.boundary.steps.trail import UNKNOWN, label_of, note_of, walk
 from episodic_agent.core.episodes.clauses import tame
-from episodic_agent.core.ingest.words import event_words
+from episodic_agent.core.episodes.tries import tries
+from episodic_agent.core.failing import FAILURE, ONGOING, PARTIAL, SUCCESS
+from episodic_agent.core.ingest.steps import content_of
+from episodic_agent.core.ingest.words import event_words, renewed
 from episodic_agent.core.language import plural, sentences, tokens
 from episodic_agent.schemas import Json, Kind, Observation
 
@@ -20,17 +23,36 @@ _COMMON: Final = 8  # an action of more than every eighth step is how the agent 
 _SILENT: Final = "Nothing happens"
 _STATE, _DONE, _SEEN, _REST, _MOVE = range(5)  # what tells most of an episode, first
 _OUTCOME: Final = re.compile(r"(?i)^outcome\s*:\s*")
+_NOTED: Final = 80  # characters of what was said of a step
+_WORKED: Final = "worked"
+_ENDINGS: Final = {FAILURE: "failed", ONGOING: "interrupted", PARTIAL: "partly done", SUCCESS: ""}
 _FEWEST: Final = 3  # steps that an episode is of, whatever was said beside them
 _MOVING: Final = 2  # words: "turn left" moves the agent, "open the fridge" is something it did
 
 
 class Happening(NamedTuple):
-    """One thing that happened: at which step, where, how telling it is (0 most), and its words."""
+    """One thing that happened: at which step, where, how telling it is (0 most), and its words.
+
+    `ending` says how what was tried ended, "" where it just succeeded, and `note` what was said of it.
+    """
 
     place: int
     where: str
     rank: int
     words: str
+    ending: str = ""
+    note: str = ""
+
+    @property
+    def titled(self) -> str:
+        """Return its words with how it ended."""
+        return f"{self.words} ({self.ending})" if self.ending else self.words
+
+    @property
+    def spoken(self) -> str:
+        """Return its words with how it ended and what was said of it."""
+        ending = ": ".join(part for part in (self.ending, self.note) if part)
+        return f"{self.words} ({ending})" if ending else self.words
 
 
 def is_of_steps(observations: Sequence[Observation]) -> bool:
@@ -59,18 +81,18 @@ def step_title(observations: Sequence[Observation], location: str) -> str:
     `location` is that of what knows no place. Of what was done that tells most whose matter half of the
     actions share: "laundry" where it is sorted.
     """
-    texts = {one.words: one for one in reversed(happenings(observations))}.values()
+    texts = {(one.words, one.ending): one for one in reversed(happenings(observations))}.values()
     done = [set(tokens(one.words)) for one in texts if one.rank == _DONE]
     counts = Counter(term for terms in done for term in terms)
     matter = {term for term, count in counts.items() if count > 1 and 2 * count >= len(done)}
 
-    def telling_first(happening: Happening) -> tuple[int, int, int]:
+    def telling_first(happening: Happening) -> tuple[int, bool, int, int]:
         common = len(matter.intersection(tokens(happening.words))) if happening.rank == _DONE else 0
-        return happening.rank, -common, happening.place
+        return happening.rank, not happening.ending, -common, happening.place
 
     telling = sorted(texts, key=telling_first)[:_TITLED]
     parts = [
-        (where, ", ".join(one.words for one in group))
+        (where, ", ".join(one.titled for one in group))
         for where, group in groupby(sorted(telling, key=lambda one: one.place), key=lambda one: one.where)
     ] or [("", "")]
     is_world = any(event.get("entity") == "episode" for one in observations for event in one.events)
@@ -82,13 +104,16 @@ def step_title(observations: Sequence[Observation], location: str) -> str:
 
 
 def step_summary(observations: Sequence[Observation]) -> str:
-    """Return what happened, in order, place by place; where nothing did, the places and how long."""
+    """Return what happened, in order, place by place, with what failed and what worked in the end.
+
+    Where nothing happened, the places and how long.
+    """
     matching_happenings = happenings(observations)
     stored_happenings = sorted(
         sorted(matching_happenings, key=lambda one: one.rank)[:_SPOKEN], key=lambda one: one.place
     )
     texts = [
-        f"{_in(where)}: {'; '.join(one.words for one in group)}."
+        f"{_in(where)}: {'; '.join(one.spoken for one in group)}."
         for where, group in groupby(stored_happenings, key=lambda one: one.where)
     ]
     if not texts:
@@ -113,18 +138,41 @@ def happenings(observations: Sequence[Observation]) -> list[Happening]:
     counts = Counter(map(_action, observations))
     many = len(observations) >= _COMMON
     baseline = {action for action, n in counts.items() if many and n * _COMMON > len(observations)}
+    endings = _endings(observations)
     happenings: list[Happening] = []
-    where, terms = "", set[str]()
+    where, terms = "", set[tuple[str, str, str]]()
     for place, observation in enumerate(observations):
         here = label_of(observation) or where
         if here != where:
             where, terms = here, set()
         for rank, words in _of_step(observation, baseline):
-            if words and words not in terms:
-                terms.add(words)
-                happenings.append(Happening(place, where, rank, words))
+            is_done = words and words == _action(observation)
+            ending, note = endings.get(place, ("", "")) if is_done else ("", "")
+            if words and (words, ending, note) not in terms:
+                terms.add((words, ending, note))
+                happenings.append(Happening(place, where, rank, words, ending, note))
     telling = [one for one in happenings if one.rank != _MOVE]
     return telling or happenings
+
+
+def _endings(observations: Sequence[Observation]) -> Mapping[int, tuple[str, str]]:
+    """Return of the steps that say how they ended in which word they are told to have, and their notes."""
+    results = tries(observations)
+    righting = {one.righted for one in results}
+    worked = {one.place: _WORKED for one in results if one.place in righting}
+    return {
+        one.place: (worked.get(one.place) or _ENDINGS[one.outcome], _note(observations[one.place]))
+        for one in results
+    }
+
+
+def _note(observation: Observation) -> str:
+    """Return what was said of a step beside its action, cut; "" where nothing was."""
+    content = content_of(observation)
+    if content == renewed(observation.text, observation.events) or not _action(observation):
+        return ""
+    note = " ".join(tame(content).split()).rstrip(".")
+    return note if len(note) <= _NOTED else note[: _NOTED - 1].rsplit(" ", 1)[0] + "…"
 
 
 def _of_step(observation: Observation, baseline: set[str]) -> Iterator[tuple[int, str]]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
+from episodic_agent.core.language.clocks import Clock, belongs_to, read_clocks
 from episodic_agent.data import lines, pairs, phrase_set, phrases, tables, texts
 
 _DATA: Final = "language/dayparts"
@@ -62,8 +63,10 @@ class PartsRead(NamedTuple):
 _NOTHING: Final = PartsRead()
 
 
-def read_parts(query: str, text: str, days: Sequence[tuple[int, int]]) -> PartsRead:
+def read_parts(query: str, text: str, days: Sequence[tuple[int, int]], *, hours: bool = False) -> PartsRead:
     """Return the parts of days in a question; `days` is where single days stand in it, in order.
+
+    With `hours` those are read too that it names by the clock.
 
     `text` is the question folded, with the same distances; `query` tells by its capitals what is a title.
 
@@ -73,6 +76,48 @@ def read_parts(query: str, text: str, days: Sequence[tuple[int, int]]) -> PartsR
     >>> read_parts("who has the night shift?", "who has the night shift?", []).parts
     []
     """
+    clocks = read_clocks(text) if hours else ()
+    if not clocks:
+        return _named_parts(query, text, days)
+    read = _named_parts(query, without(text, [clock[:2] for clock in clocks]), days)
+    parts = [*read.parts]
+    for clock in clocks:
+        beside = next((part for part in parts if belongs_to(text, clock, part.start, part.end)), None)
+        part = _of_part(clock, beside) if beside else _of_day(text, clock, days)
+        if part:
+            parts = [*(other for other in parts if other is not beside), part]
+    return PartsRead(sorted(parts), read.nameless)
+
+
+def _of_part(clock: Clock, part: DayPart) -> DayPart:
+    """Return the hours of a part of a day: "yesterday evening between 7 and 9"."""
+    if part.lately:
+        return part
+    start, end = min(part.start, clock.start), max(part.end, clock.end)
+    return part._replace(start=start, end=end, hours=clock.hours(part.hours))
+
+
+def _of_day(text: str, clock: Clock, days: Sequence[tuple[int, int]]) -> DayPart | None:
+    """Return hours with the day beside them; without one those that surely are hours and no single time."""
+    for number, (first, behind) in enumerate(days):
+        if belongs_to(text, clock, first, behind):
+            start, end = min(first, clock.start), max(behind, clock.end)
+            return DayPart(start, end, clock.hours(), beside=number)
+    if part := _behind_day(text, clock.start, clock.end, clock.hours(), ()):
+        return part
+    if days or clock.is_moment or not clock.explicit:
+        return None
+    return DayPart(clock.start, clock.end, clock.hours(), past=_asks_for_latest(text))
+
+
+def _asks_for_latest(text: str) -> bool:
+    """Tell whether hours without a day are those of the latest one: something past is asked for, once."""
+    words = frozenset(_WORD.findall(text))
+    past = not words.isdisjoint(phrase_set(f"{_DATA}.alone.past"))
+    return past and words.isdisjoint(phrase_set(f"{_DATA}.alone.habits"))
+
+
+def _named_parts(query: str, text: str, days: Sequence[tuple[int, int]]) -> PartsRead:
     words = frozenset(_WORD.findall(text))
     if words.isdisjoint(_signs()) and not _HAN.search(text):
         return _NOTHING
@@ -297,9 +342,7 @@ def _beside(
             named.append((part.start if part else start, end))
             continue
         if part is None and match.group() in phrase_set(f"{_DATA}.alone.parts") and not days:
-            past = not words.isdisjoint(phrase_set(f"{_DATA}.alone.past"))
-            past &= words.isdisjoint(phrase_set(f"{_DATA}.alone.habits"))
-            part = DayPart(start, end, hours, past=past)
+            part = DayPart(start, end, hours, past=_asks_for_latest(text))
             yield part
         elif part is not None:
             last = part

@@ -12,6 +12,7 @@ from datetime import UTC, date, datetime, timedelta
 from functools import cache, lru_cache, partial
 from typing import Final, TypeAlias
 
+from episodic_agent.core.language.clocks import read_clocks
 from episodic_agent.core.language.coming import HAN, NO_HOUSE, any_of, short_weekdays, weekdays
 from episodic_agent.core.language.japanese import has_sign
 from episodic_agent.core.language.local_dates import with_local_dates
@@ -34,8 +35,12 @@ _Writer: TypeAlias = "Callable[[re.Match[str], date], str]"
 
 
 @lru_cache(maxsize=512)  # a question is read again without each of its words
-def asked_time(question: str, now: datetime, utc_offset: timedelta | None = None) -> TimeQuery:
+def asked_time(
+    question: str, now: datetime, utc_offset: timedelta | None = None, *, hours: bool = True
+) -> TimeQuery:
     """Read the times of a question as seen at `now`: as `parse_time` does, and days that are over.
+
+    Without `hours` the days of "yesterday between 2 and 4" are whole.
 
     >>> saturday = datetime(2026, 11, 28, 9, tzinfo=UTC)
     >>> for text in ("what happened since Tuesday?", "was war am 18. los?", "qu'a-t-on dit depuis le 25 ?"):
@@ -45,7 +50,8 @@ def asked_time(question: str, now: datetime, utc_offset: timedelta | None = None
     2026-11-18 2026-11-19 day
     2026-11-25 2026-11-28 open
     """
-    return parse_time(with_dates(question, now, utc_offset), now, utc_offset)
+    hours = hours and len(question) <= _LONGEST
+    return parse_time(with_dates(question, now, utc_offset), now, utc_offset, hours=hours)
 
 
 def with_dates(question: str, now: datetime, utc_offset: timedelta | None = None) -> str:
@@ -110,8 +116,9 @@ def _looks_back(folded: str) -> bool:
 
 
 def _dates(folded: str) -> list[tuple[int, int]]:
-    """Return where what the calendar reads stands: "June 10th" names no tenth of another month."""
-    return [match.span() for pattern, _ in calendar_rules() for match in pattern.finditer(folded)]
+    """Return where what the calendar reads stands, and hours: "June 10th", "14 to 16 h" name no other day."""
+    dates = [match.span() for pattern, _ in calendar_rules() for match in pattern.finditer(folded)]
+    return [*dates, *(clock[:2] for clock in read_clocks(folded) if clock.explicit)]
 
 
 def _written(match: re.Match[str], today: date, write: _Writer, dates: Iterable[tuple[int, int]]) -> str:

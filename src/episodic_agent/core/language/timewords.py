@@ -184,12 +184,14 @@ def date_terms(query: TimeQuery) -> list[str]:
     return list(terms)
 
 
-def parse_time(query: str, now: datetime, utc_offset: timedelta | None = None) -> TimeQuery:
+def parse_time(
+    query: str, now: datetime, utc_offset: timedelta | None = None, *, hours: bool = False
+) -> TimeQuery:
     """Read a query's absolute and relative time expressions as seen at `now` (aware).
 
     A month or day without a year is its latest occurrence not after `now`. Days begin at local midnight,
     `utc_offset` from UTC. Two expressions joined by "to", "and", "until" or a dash after "from" or "between"
-    become one range.
+    become one range. With `hours` those of the clock narrow the day they stand beside, as in a question.
 
     >>> found = parse_time("what did we do two weeks ago?", datetime(2024, 3, 20, tzinfo=UTC))
     >>> [(r.start.date().isoformat(), r.end.date().isoformat(), r.kind) for r in found.ranges]
@@ -208,16 +210,16 @@ def parse_time(query: str, now: datetime, utc_offset: timedelta | None = None) -
         text = _take(pattern, read, text, local, results)
     results.sort(key=lambda item: item[0])
     days = [item for item in results if item[2].kind == "day"]
-    parts, nameless = read_parts(query, asked, [item[:2] for item in days])
+    parts, nameless = read_parts(query, asked, [item[:2] for item in days], hours=hours)
     if len(days) < len(results):  # "Tuesday evening in March", "after lunch in May": not the latest one
         parts = [part._replace(past=False) for part in parts if part.weekday is None]
     spans = [*nameless, *(part[:2] for part in parts)]
     text, unread = without(text, spans), without(asked, spans)
-    hours = dict.fromkeys(part.hours for part in parts if part.any_day)
-    if len(hours) < len(parts):
+    every = dict.fromkeys(part.hours for part in parts if part.any_day)
+    if len(every) < len(parts):
         results = _narrowed(results, days, parts, local, asked)
     ranges = [_shift(stretch, -offset) for stretch in _joined(results, unread, local)]
-    return TimeQuery(tuple(ranges), _daytimes(text, hours), _weekdays(text), _asks(text), offset)
+    return TimeQuery(tuple(ranges), _daytimes(text, every), _weekdays(text), _asks(text), offset)
 
 
 def _narrowed(

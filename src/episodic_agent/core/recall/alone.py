@@ -13,6 +13,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from episodic_agent.core.language import fold, script
+from episodic_agent.core.language.clocks import clock_words
 from episodic_agent.core.language.coming import words_pattern
 from episodic_agent.core.language.dayparts import without
 from episodic_agent.core.language.glued import folded_times
@@ -47,6 +48,43 @@ def asks_nothing_else(rest: str, now: datetime, utc_offset: timedelta | None = N
     """
     pieces = list(_pieces(rest := shared_times(folded_times(rest))))
     return any(_holds_only(rest, pieces, known, now, utc_offset) for known in _fillers().values())
+
+
+def outcomes_asked(question: str) -> Mapping[str, Sequence[tuple[int, int]]]:
+    """Return which outcomes a question asks for, each with where its words stand.
+
+    >>> [*outcomes_asked("what went wrong with docking, and what worked?")], [*outcomes_asked("what is new?")]
+    (['failure', 'success'], [])
+    """
+    folded = re.sub(r"\w+", lambda match: fold(match.group()), question)
+    asked: dict[str, Sequence[tuple[int, int]]] = {}
+    for outcome in texts("recall/outcomes.forms"):
+        spans = [match.span() for match in _listed_forms(outcome).finditer(folded)]
+        folded = without(folded, spans)  # of "did not work" nothing worked
+        if spans:
+            asked[outcome] = spans
+    return asked
+
+
+@cache
+def _listed_forms(outcome: str) -> re.Pattern[str]:
+    return words_pattern(phrases(f"recall/outcomes.forms.{outcome}"))
+
+
+def asks_only_outcomes(question: str, now: datetime, utc_offset: timedelta | None = None) -> bool:
+    """Tell whether a question without its places is for what failed or worked, and for no matter.
+
+    >>> from datetime import UTC
+    >>> now = datetime(2024, 3, 20, tzinfo=UTC)
+    >>> asks_only_outcomes("Which steps failed yesterday?", now), asks_only_outcomes("Why did it fail?", now)
+    (True, False)
+    """
+    asked = outcomes_asked(question)
+    beside = listed_words("recall/outcomes.beside.words")
+    pieces = list(_pieces(rest := without(question, [span for spans in asked.values() for span in spans])))
+    if not asked or _asks_for_details(question, {piece.folded for piece in pieces}):
+        return False
+    return any(_holds_only(rest, pieces, known | beside, now, utc_offset) for known in _fillers().values())
 
 
 def asks_what_was_said(question: str, now: datetime, utc_offset: timedelta | None = None) -> bool:
@@ -287,11 +325,15 @@ def _tenses() -> tuple[Mapping[str, frozenset[str]], Mapping[str, frozenset[str]
 def _is_time(question: str, piece: _Piece, now: datetime, utc_offset: timedelta | None) -> bool:
     """Tell whether a word is part of an expression of time: without it another time is meant.
 
-    Or a figure or month beside one: the year of a date changes nothing when it is the last such date.
+    Or a figure, a month or "pm" beside one: the year of a date changes nothing when it is the last such date.
     """
     meant = asked_time(question, now, utc_offset)
-    other = asked_time(without(question, [(piece.start, piece.end)]), now, utc_offset)
+    rest = without(question, [(piece.start, piece.end)])
+    other = asked_time(rest, now, utc_offset)
     beside = piece.folded.isdecimal() or piece.folded in text("recall/alone.beside_times_han")
+    beside |= piece.folded in clock_words()
+    if other == meant and meant.names_hours:  # "after 4 pm" alone may be of the same day
+        meant, other = (asked_time(said, now, utc_offset, hours=False) for said in (question, rest))
     return other != meant or (bool(meant) and (beside or piece.folded in _months()))
 
 

@@ -29,7 +29,8 @@ class Candidates:
     stands there; `parts` has one row of BM25 scores for each of
     `Query.parts`; `octets` is the text's length in UTF-8; `held` is the share of the question's words,
     weighed by rarity, that the text holds; `place` is 1 for what was observed at a place the query names;
-    `where` 1 for what may tell where something is, read where that is asked for.
+    `where` 1 for what may tell where something is, read where that is asked for, and `sighted` 1 for what
+    says where the thing that is asked for was.
     """
 
     ids: Sequence[str]
@@ -51,6 +52,7 @@ class Candidates:
     held: FloatArray = field(default_factory=_empty)
     place: FloatArray = field(default_factory=_empty)
     where: FloatArray = field(default_factory=_empty)
+    sighted: FloatArray = field(default_factory=_empty)
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -14,13 +14,14 @@ from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
 from episodic_agent.core.language.timewords import TimeQuery
 from episodic_agent.core.recall.bm25 import FloatArray, IntArray
 from episodic_agent.core.recall.candidates import Candidates, EpisodeArrays
-from episodic_agent.core.recall.order import order_match
+from episodic_agent.core.recall.order import Order, order_match
 from episodic_agent.core.recall.query import Query
 from episodic_agent.core.recall.weights import DEFAULT_WEIGHTS, FusionWeights
 
 _LEAST_COSINE: Final = 0.3  # a leg whose best cosine is below this is not blown up to 1
 _DAY: Final = 86_400.0
 JUST_BEHIND: Final = 0.999  # of the score of what took its place
+_SIGHTED: Final = 2.0  # of sightings of a thing the order counts for more than all other legs together
 _FEWEST: Final = 20  # cosines from which on strangers can be told: of a few all may be about the question
 _DIGITS: Final = 6  # cosines differ in the last bits between machines
 # "Yes!" and "Me too" match much and prove little. Not in scripts cut into bigrams: there a dozen characters
@@ -84,18 +85,22 @@ def fuse(
     if len(candidates.octets) and not bigrams:
         legs["length"] = weights.length * np.minimum(candidates.octets / _FULL_LENGTH, 1.0)
     if query.order and len(candidates.moment):
-        moments = candidates.moment
-        if len(candidates.where):
-            moments = np.where(candidates.where > 0, moments, np.nan)
         relevance = np.add.reduce(
             [values for name, values in legs.items() if name != "length" or not weights.occasions]
         )
-        legs["order"] = (
-            weights.order
-            * query.order.strength
-            * order_match(query.order, relevance, moments, candidates.episode)
-        )
+        legs["order"] = weights.order * _ordered(query.order, candidates, relevance)
     return _finish(legs, _total(legs, weights), candidates.ids)
+
+
+def _ordered(order: Order, candidates: Candidates, relevance: FloatArray) -> FloatArray:
+    """Return how much the end of time that is asked for counts: of sightings of a thing alone, if any."""
+    moments, strength = candidates.moment, order.strength
+    if candidates.sighted.any():  # the newest first, however well older ones are worded
+        moments, strength = np.where(candidates.sighted > 0, moments, np.nan), _SIGHTED
+        relevance = np.where(candidates.sighted > 0, relevance.max(), relevance)
+    elif len(candidates.where):
+        moments = np.where(candidates.where > 0, moments, np.nan)
+    return strength * order_match(order, relevance, moments, candidates.episode)
 
 
 def dense_share(query: Query, weights: FusionWeights = DEFAULT_WEIGHTS) -> float:

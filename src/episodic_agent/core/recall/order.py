@@ -7,14 +7,13 @@ week of May") belong to `timewords` and are not read here; nor are "last name" o
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 
 from episodic_agent.core.language import fold, tokens
-from episodic_agent.core.recall.alone import QUESTION_MARKS
 from episodic_agent.core.recall.bm25 import FloatArray, IntArray
 from episodic_agent.data import listed_words, texts
 
@@ -114,17 +113,14 @@ _WHERE_NOW: Final = (
 class Order:
     """Hold which end of time a question asks for, and how many occasions from there.
 
-    `of_places`: of what tells a place, and of nothing else; it is not asked for in words then, but meant.
+    `of_places`: of what tells a place, and of nothing else. `strength` is how much it counts beside the
+    words of the question, in [0, 1]: less where it is not asked for in words, but meant.
     """
 
     latest: bool
     count: int = 1
     of_places: bool = field(default=False, repr=False)
-
-    @property
-    def strength(self) -> float:
-        """How much it counts beside the words of the question, in [0, 1]."""
-        return _MEANT if self.of_places else 1.0
+    strength: float = field(default=1.0, repr=False)
 
 
 def read_order(text: str) -> Order | None:
@@ -155,7 +151,11 @@ def order_of(text: str) -> Order | None:
     >>> order_of("When did I last swim?"), order_of("Where is my cup?"), order_of("Who swims?")
     (Order(latest=True, count=1), Order(latest=True, count=1), None)
     """
-    return read_order(text) or (Order(latest=True, of_places=True) if asks_where_now(text) else None)
+    order = read_order(text)
+    if not asks_where_now(text):
+        return order
+    meant = order or Order(latest=True, strength=_MEANT)
+    return replace(meant, of_places=True)
 
 
 def without_order(terms: Sequence[str], text: str, language: str | None) -> tuple[str, ...]:
@@ -174,23 +174,6 @@ def _ordering(language: str | None) -> frozenset[str]:
         *(listed_words(f"recall/order.words.{one}") for one in texts("recall/order.words"))
     )
     return listed.union(*(tokens(word, language) for word in listed))
-
-
-def tells_where(text: str) -> bool:
-    """Tell whether a text may say where something is, or asks it, so that the answer stands behind it.
-
-    >>> [tells_where(text) for text in ("It's on the table.", "My glasses?", "The car needs tyres.")]
-    [True, True, False]
-    """
-    if "在" in text or any(mark in text for mark in QUESTION_MARKS):
-        return True
-    return not _where_words().isdisjoint(fold(match.group()) for match in re.finditer(r"\w+", text))
-
-
-@cache
-def _where_words() -> frozenset[str]:
-    listed = [listed_words(f"recall/order.where.{one}") for one in texts("recall/order.where")]
-    return frozenset().union(*listed)
 
 
 def asks_where_now(text: str) -> bool:

@@ -1,24 +1,34 @@
-"""The places a question names.
+"""The places a question names, and what of all that is told says where a thing was.
 
 Known labels are looked for in the question's words, the longest first: folded, by their stems ("in der
 Küche", "на кухне") or written together ("LivingRoom", "living room").
+
+A sighting names a thing and tells a place: a step done with it somewhere, what somebody said of it, or what
+answered a question for it. The question itself tells none, nor what looked for it and failed, unless that
+saw it. Of sightings the newest is meant, however well older ones are worded.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
+from uuid import UUID
 
+from episodic_agent.core.failing import FAILURE, outcome_of_step
+from episodic_agent.core.ingest.words import step_parts
 from episodic_agent.core.language import fold, script, tokens
 from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
-from episodic_agent.data import listed_words
+from episodic_agent.core.recall.alone import QUESTION_MARKS
+from episodic_agent.data import listed_words, texts
+from episodic_agent.schemas import Kind, Observation
 
 _MOST_WORDS: Final = 8
 _WORD: Final = re.compile(r"[^\W_]+")
 # Where a new word begins inside one: "livingRoom", "Room12".
 _INNER: Final = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
+_OWNER: Final = re.compile(r"\b([A-Z][\w-]*)['’]s\s+((?:[\w-]+\s+){0,2}[\w-]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,3 +138,108 @@ def _pieces(word: str, at: int) -> Iterator[tuple[int, int]]:
 
 def _stem(word: str, language: str | None) -> str:
     return next(iter(tokens(word, language)), word)
+
+
+# --- where a thing was --------------------------------------------------------------------------------------
+
+
+class SoughtThing(NamedTuple):
+    """A thing that is asked for: the terms that name it, and whose it is as the question says, or ""."""
+
+    terms: frozenset[str]
+    owner: str
+    language: str | None
+
+    def is_named(self, text: str) -> bool:
+        """Tell whether a text names it, and not another's."""
+        if self.terms.isdisjoint(tokens(text, self.language)):
+            return False
+        owners = {who for who, what in _OWNER.findall(text) if self.terms & {*tokens(what, self.language)}}
+        return not self.owner or not owners or self.owner in owners
+
+
+@lru_cache(maxsize=64)
+def thing_asked(question: str, content: tuple[str, ...], language: str | None) -> SoughtThing | None:
+    """Return the thing that a question for a place asks for, by the terms of its content; None for none.
+
+    >>> thing = thing_asked("Where did I last see Lena's keys?", ("see", "lena", "key"), "en")
+    >>> thing.terms, thing.owner, thing.is_named("Marek's keys lie here")
+    (frozenset({'key'}), 'Lena', False)
+    """
+    named = [term for term in content if term not in _aside(language)]
+    if not named:
+        return None
+    if script(question) in BIGRAM_SCRIPTS:
+        return SoughtThing(frozenset(named), "", language)
+    owners = (who for who, what in _OWNER.findall(question) if named[-1] in tokens(what, language))
+    return SoughtThing(frozenset(named[-1:]), next(owners, ""), language)
+
+
+def sightings(
+    thing: SoughtThing, observations: Sequence[Observation], beside: Mapping[tuple[UUID, int], Observation]
+) -> list[bool]:
+    """Tell of each observation whether it says where a thing was; `beside` are those before and behind.
+
+    Of a question with an answer the answer does, or the question where the answer is none of these.
+    """
+    there = {(one.thread_id, one.seq) for one in observations}
+
+    def is_sighting(item: Observation) -> bool:
+        if item.kind is Kind.STEP:
+            return _saw(thing, item)
+        if _asks(item):
+            behind = beside.get((item.thread_id, item.seq + 1))
+            is_answered = behind is not None and _answers(behind) and thing.is_named(item.text)
+            return is_answered and (item.thread_id, item.seq + 1) not in there
+        if not tells_place(item.text):
+            return False
+        before = beside.get((item.thread_id, item.seq - 1))
+        asked = before is not None and _asks(before) and thing.is_named(before.text)
+        return asked or thing.is_named(item.text)
+
+    return [is_sighting(item) for item in observations]
+
+
+def _saw(thing: SoughtThing, step: Observation) -> bool:
+    seen = any(map(thing.is_named, step_parts({"events": step.events})[1]))
+    done = thing.is_named(step.text) and outcome_of_step(step) != FAILURE
+    return seen or (done and (step.location is not None or tells_place(step.text)))
+
+
+def _asks(item: Observation) -> bool:
+    return any(mark in item.text for mark in QUESTION_MARKS)
+
+
+def _answers(item: Observation) -> bool:
+    return item.kind is not Kind.STEP and not _asks(item) and tells_place(item.text)
+
+
+def tells_where(text: str) -> bool:
+    """Tell whether a text may say where something is, or asks it, so that the answer stands behind it.
+
+    >>> [tells_where(text) for text in ("It's on the table.", "My glasses?", "The car needs tyres.")]
+    [True, True, False]
+    """
+    return any(mark in text for mark in QUESTION_MARKS) or tells_place(text)
+
+
+def tells_place(text: str) -> bool:
+    """Tell whether a text holds what stands before a place."""
+    words = (fold(match.group()) for match in re.finditer(r"\w+", text))
+    return "在" in text or not _where_words().isdisjoint(words)
+
+
+@cache
+def _where_words() -> frozenset[str]:
+    listed = [listed_words(f"recall/order.where.{one}") for one in texts("recall/order.where")]
+    return frozenset().union(*listed)
+
+
+@lru_cache(maxsize=16)
+def _aside(language: str | None) -> frozenset[str]:
+    """Return the terms beside a thing in a question for its place: what was done to it, and "now"."""
+    listed = (
+        f"recall/order.{name}.{one}" for name in ("aside", "words") for one in texts(f"recall/order.{name}")
+    )
+    every = frozenset().union(*map(listed_words, listed))
+    return every.union(*(tokens(word, language) for word in every))

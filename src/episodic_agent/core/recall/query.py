@@ -14,17 +14,20 @@ from typing import Final, TypeAlias
 
 from episodic_agent.core.episodes.languages import content_terms
 from episodic_agent.core.language import fold, script, tokens, words
+from episodic_agent.core.language.clocks import clock_terms
 from episodic_agent.core.language.pastdays import asked_time, with_dates
 from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
 from episodic_agent.core.language.timewords import TimeQuery, date_terms, date_words
 from episodic_agent.core.recall.alone import (
     asks_nothing_else,
+    asks_only_outcomes,
     asks_what_became,
     asks_what_happened,
     asks_what_is_new,
     asks_what_was_said,
     asks_who_came,
     looks_back,
+    outcomes_asked,
 )
 from episodic_agent.core.recall.due import DaysAsked, days_asked
 from episodic_agent.core.recall.literal import literal_pattern
@@ -92,7 +95,8 @@ class Query:
     asked but perhaps a time; `said_alone`, nothing but what was said at its times; `happened_alone`, nothing
     but what happened in them, or is new since; `reviews`, for what became of a matter in them, of which one
     is longer than a day. Of a question behind a filter `everything` says that it asks for whatever is left
-    there, `who_came` for nothing but who came.
+    there, `who_came` for nothing but who came. `outcomes` are those of steps that it asks for, and for
+    nothing else but perhaps a place and a time.
     `ahead` are days to come that it asks about (`looking_ahead`). `literal` matches the texts that hold a
     query as it stands, where it is words to look for.
     """
@@ -121,6 +125,7 @@ class Query:
     reviews: bool = False
     everything: bool = False
     who_came: bool = False
+    outcomes: frozenset[str] = frozenset()
     ahead: DaysAsked | None = None
 
 
@@ -213,6 +218,7 @@ def _alone(
         reviews=is_of_time and is_long and not (is_of_words or happened) and asks_what_became(bare),
         everything=filtered and (is_of_words or is_empty),
         who_came=filtered and asks_who_came(bare, now, utc_offset),
+        outcomes=frozenset(outcomes_asked(bare) if asks_only_outcomes(bare, now, utc_offset) else ()),
     )
 
 
@@ -281,7 +287,8 @@ def _calendar(time: TimeQuery, utc_offset: timedelta | None) -> frozenset[str]:
     if not time:
         return frozenset()
     ends = [moment for part in time.ranges for moment in (part.start, part.end - timedelta(microseconds=1))]
-    return _ABOUT_TIME.union(*(date_words(moment, utc_offset) for moment in ends))
+    words = _ABOUT_TIME.union(*(date_words(moment, utc_offset) for moment in ends))
+    return words.union(clock_terms()) if time.names_hours else words
 
 
 def _words_of_dates(

@@ -12,8 +12,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.core.boundary.steps.events import kind_of
-from episodic_agent.core.failing import FAILED
+from episodic_agent.core.failing import FAILURE, outcome_of_step
 from episodic_agent.schemas import Json, Kind, Observation
 from episodic_agent.schemas.skills import TurnRef
 
@@ -77,7 +76,6 @@ BASELINE = Bounds()
 _MOVING: Final = 2  # words: "turn left" is how an agent moves
 _SOME: Final = 3  # times that an agent moves in an episode where it does
 _COMMON: Final = 8  # an action of more than every eighth step is how it moves, not what it does
-_FAILED: Final = FAILED | {"false"}
 COMMAND_LINES: Final = frozenset({"command", "cmd"})  # arguments by which shells take what they run,
 _OF_SHELLS: Final = COMMAND_LINES | {
     "description",
@@ -151,24 +149,10 @@ def _do(observation: Observation, turn: TurnRef, actions: list[Action], moves: f
     last = actions[-1] if actions else None
     if last is not None and last.step and last.name == name and last.turn == turn:
         # tried again until it was done: what counts is how it ended
-        actions[-1] = replace(last, result=result, failed=_has_failed(observation))
+        actions[-1] = replace(last, result=result, failed=outcome_of_step(observation) == FAILURE)
         return
-    failed = _has_failed(observation)
+    failed = outcome_of_step(observation) == FAILURE
     actions.append(Action(name, turn, observation.at, result=result, failed=failed, step=True))
-
-
-def _has_failed(observation: Observation) -> bool:
-    """Tell whether a step was said to have failed, by its outcome or by an event of it."""
-    sources: list[Mapping[str, Json]] = [observation.extras, *observation.events]
-    if any(one.get("success") is False for one in sources) or any(
-        kind_of(event) in _FAILED for event in observation.events
-    ):
-        return True
-    outcome = observation.extras.get("outcome")
-    if isinstance(outcome, str):
-        first = outcome.split(maxsplit=1)[:1]
-        return bool(first) and first[0].casefold().strip(".,:;!") in _FAILED
-    return outcome is False
 
 
 def _take(

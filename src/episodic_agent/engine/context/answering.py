@@ -56,9 +56,11 @@ def _late(tx: Transaction, around: Surroundings, line: QuotedText) -> Iterator[t
     """Yield the answer right behind a line, where it came after a pause and may be told."""
     now, number, seq = around.now, tx.threads.number(line.thread_id), line.last_seq + 1
     read = around.visibility.visible(number, tx.observations.read(line.thread_id, seq, seq))
+    when = now.when if now.when and now.when.alone and not now.when.due else None  # then it is no answer
     for item in read:
         is_message = item.kind is Kind.MESSAGE and item.text.strip() and not is_echo(item)
-        if is_message and is_reply(item) and item.at <= now.at and item.at - line.at > PAUSE:
+        is_late = item.at <= now.at and item.at - line.at > PAUSE and (when is None or when.holds(item.at))
+        if is_message and is_reply(item) and is_late:
             ref = ref_of(number, item.seq)
             if len(free(tx, np.array([ref], np.int64), now, around.apart, around.shown)):
                 yield ref, item

@@ -36,7 +36,8 @@ from episodic_agent.core.language.pastdays import asked_time, sums_up
 from episodic_agent.core.recall.alone import QUESTION_MARKS, asks, asks_what_is_new, looks_back
 from episodic_agent.core.recall.bm25 import K1, B, kept_terms, term_weight
 from episodic_agent.core.recall.due import days_asked
-from episodic_agent.core.recall.order import Order, order_of, without_order
+from episodic_agent.core.recall.order import order_of, without_order
+from episodic_agent.core.recall.places import thing_asked
 from episodic_agent.core.recall.query import Query
 from episodic_agent.core.threads.turns import is_reply
 from episodic_agent.engine.context.abstaining import is_unanswered, without_unsure
@@ -282,7 +283,7 @@ def gathered(
         first = np.argsort(-worths, kind="stable")[:READ_AGAIN]
         stating = bearing(seen, vectors=legs.vectors)[first] * states([texts[row] for row in first])
         worths[first] += statement_worth(vectors=legs.vectors) * stating
-    worths = in_order(_timed(worths, now, texts, order), legs.order, texts, seen)
+    worths = in_order(_timed(worths, now, texts, order), legs.order, texts, seen, legs.thing, now.text)
     if policy == RIVALS and now.stands_alone and is_unanswered(deps, now.text, now.at, seen, legs.documents):
         worths = without_unsure(worths, order)
     added = dict(linked) if policy != RIVALS else {}  # there a link is one of the features
@@ -466,13 +467,12 @@ class _Legs:
         last = now.sitting[-LAST:]
         self.language = deps.language
         terms = content_terms(now.text, self.language)
-        # in a project its name tells nothing apart
         names = {term for name in now.others.project_names for term in content_terms(name, self.language)}
-        self.terms = [term for term in terms if term not in names] or terms
-        self.order: Order | None = None
-        if ordered and len(now.text) <= _LONGEST_QUESTION:
-            self.order = order_of(now.text)
+        self.terms = [term for term in terms if term not in names] or terms  # a project's name tells nothing
+        self.order = order_of(now.text) if ordered and len(now.text) <= _LONGEST_QUESTION else None
+        if self.order is not None:
             self.terms = list(without_order(self.terms, now.text, self.language))
+        self.thing = thing_asked(now.text, tuple(self.terms), self.language)
         weights: dict[str, float] = dict.fromkeys(self.terms, 1.0)
         before: dict[str, float] = {}
         for weight, item in zip(fading(len(last)), last, strict=True):

@@ -29,7 +29,8 @@ from episodic_agent.core.recall import (
 from episodic_agent.core.recall.bm25 import K1, B
 from episodic_agent.core.recall.candidates import NEAR, PER_LEG
 from episodic_agent.core.recall.literal import spoken
-from episodic_agent.core.recall.order import STRONG, Order, tells_where
+from episodic_agent.core.recall.order import STRONG, Order
+from episodic_agent.core.recall.places import sightings, tells_where, thing_asked
 from episodic_agent.core.recall.query import Name
 from episodic_agent.core.recall.second import FIRST_HITS, READ, shared_terms
 from episodic_agent.core.strength.decay import retrievability
@@ -310,6 +311,7 @@ class Gatherer:
         event_times = np.where([mark.assumed for mark in marks], np.nan, own_times)
         beside = np.concatenate([refs - 1, refs + 1])
         time_before, time_after = np.split(_event_seconds(self._tx.index.times(beside)), 2)
+        where, sighted = self._telling_where(refs)
         return Candidates(
             ids=[_place(mark.ref) for mark in marks],
             bm25=own,
@@ -329,7 +331,8 @@ class Gatherer:
             parts=self._section_scores(refs),
             held=self._held(refs, event_times),
             place=self._at_places(refs),
-            where=self._telling_where(refs),
+            where=where,
+            sighted=sighted,
         )
 
     def _at_places(self, refs: Refs) -> Floats:
@@ -343,12 +346,20 @@ class Gatherer:
         inside: Floats = ((at >= 0) & (refs <= last[np.maximum(at, 0)])).astype(np.float64)
         return inside
 
-    def _telling_where(self, refs: Refs) -> Floats:
-        """Return 1 for what may tell where something is; only where that is asked for are the texts read."""
+    def _telling_where(self, refs: Refs) -> tuple[Floats, Floats]:
+        """Return 1 for what may tell where something is, and where the thing asked for was.
+
+        Only where that is asked for are the texts read.
+        """
         if self._query.order is None or not self._query.order.of_places:
-            return np.zeros(0)
-        stored = self._tx.observations.get(refs.tolist())
-        return np.array([float(tells_where(stored[ref].text)) for ref in refs.tolist()])
+            return np.zeros(0), np.zeros(0)
+        around = np.unique(np.concatenate([refs - 1, refs, refs + 1]))
+        stored = self._tx.observations.get(around[around >= 0].tolist())
+        texts = [stored[ref] for ref in refs.tolist()]
+        thing = thing_asked(self._query.text, self._query.content, self._query.language)
+        beside = {(one.thread_id, one.seq): one for one in stored.values()}
+        sighted = sightings(thing, texts, beside) if thing else [False] * len(texts)
+        return np.array([tells_where(one.text) for one in texts], float), np.array(sighted, float)
 
     def _phrase_shares(self, refs: Refs) -> Floats:
         """Return the share of the quoted phrases, or of words to look for; only then are texts read."""

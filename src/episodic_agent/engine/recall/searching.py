@@ -231,6 +231,10 @@ class Recaller:
         if about is not None and named is not None:
             about = np.setdiff1d(about, [*named.outside])
         asked = replace(asked, filter_=replace(asked.filter_, about=about, only=only, actors=actors))
+        listed = asked.policy == PLACE or (asked.policy != SEED_003 and FUSING[asked.policy].measured)
+        ended = whereabouts.steps_ended(tx, asked.query, asked.filter_, visibility) if listed else None
+        if ended is not None:
+            asked = replace(asked, policy=PLACE, filter_=replace(asked.filter_, about=ended))
         unbounded = _with_happened(tx, _with_talk(tx, _with_speakers(tx, asked)), visibility)
         then = unbounded.filter_
         if unbounded.policy not in {PLACE, SEED_003} and options.since is options.until is None:

@@ -1,6 +1,7 @@
 """Answer a question for a place alone, or a place and a time: what happened there, the newest first.
 
-So are questions for whatever a filter leaves ("what happened?", in a thread). Nothing is scored by words:
+So are questions for whatever a filter leaves ("what happened?", in a thread), and for the steps that failed
+or worked. Nothing is scored by words:
 the visits are the answer, or what the filter leaves. Each hit is an episode, or the open frame, with what was
 observed there, telling things first.
 """
@@ -8,21 +9,27 @@ observed there, telling things first.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from uuid import UUID
 
 import numpy as np
 
 from episodic_agent.core.boundary.steps.events import SALIENT, kind_of
+from episodic_agent.core.episodes.tries import tries
+from episodic_agent.core.failing import SUCCESS
+from episodic_agent.core.language import tokens
 from episodic_agent.core.language.timewords import TimeQuery
 from episodic_agent.core.recall import Query, Signs, support, time_match
+from episodic_agent.core.recall.bm25 import K1
 from episodic_agent.core.strength.decay import retrievability
 from episodic_agent.engine.episodes.listing import open_card, with_words
 from episodic_agent.engine.recall.filtering import SearchBounds
-from episodic_agent.engine.recall.gathering import DAY, within
+from episodic_agent.engine.recall.gathering import DAY, FIRST, LAST, within
 from episodic_agent.engine.recall.places import Owners, Stretch, known_visits
+from episodic_agent.engine.recall.times import span
 from episodic_agent.engine.results import EpisodeCard, Evidence, Hit, Recall, hit_of
 from episodic_agent.engine.visibility.hidden import Visibility
-from episodic_agent.protocols import Refs, Transaction, split_ref
+from episodic_agent.protocols import OBSERVATIONS, Refs, Transaction, split_ref
 from episodic_agent.schemas import Episode, Observation
 from episodic_agent.schemas.places import Visit, place_key
 
@@ -34,6 +41,9 @@ NOBODY = "nobody was there then"
 THEN = "nobody was there then; the newest visits of other times are shown"
 NOTHING = "nothing was said or done there"
 AT_OTHER_TIMES = "nothing was said or done there then; the newest of other times is shown"
+_ENDED = ("succeeded", "failed", "partly", "outcome")  # of which a step says one that says how it ended
+_MOST_READ = 100_000  # newest messages among which those steps are looked for, where nothing bounds them
+_MOST_ENDED = 2_000  # newest steps whose outcomes are read
 CHUNK = 1_000  # refs of what a filter leaves that are looked through at a time, newest first
 
 
@@ -55,6 +65,39 @@ def answers(query: Query, bounds: SearchBounds) -> bool:
         return query.place_alone and (bounds.place is None or place_key(bounds.place) in query.places)
     listed = query.everything or (query.who_came and bounds.place is not None)
     return listed and query.ahead is None
+
+
+def steps_ended(tx: Transaction, query: Query, bounds: SearchBounds, visibility: Visibility) -> Refs | None:
+    """Return the steps that ended as a question asks, rising, with what made right what failed.
+
+    None where it asks for no outcome, or no step had it: then others tell what failed. Of what worked those
+    steps are meant that made something right, where any did.
+    """
+    if not query.outcomes:
+        return None
+    if query.time.ranges and bounds.since is bounds.until is None:
+        since, until = span(query)
+        bounds = replace(bounds, since=since, until=until)
+    lately = partial(tx.index.between, FIRST, LAST, limit=_MOST_READ, newest=True)
+    refs = visibility.shown(np.sort(within(tx, bounds) if bounds else lately()))
+    weights = dict.fromkeys((term for word in _ENDED for term in tokens(word)), 1.0)
+    scores = tx.index.text_scores(OBSERVATIONS, weights, refs, k1=K1, b=0.0, average_length=1.0)[1]
+    refs = refs[scores > 0]
+    newest = np.argsort(tx.index.times(refs), kind="stable")[-_MOST_ENDED:]
+    stored = tx.observations.get(np.sort(refs[newest]).tolist())
+    threads: dict[UUID, list[tuple[int, Observation]]] = {}
+    for ref, step in sorted(stored.items()):
+        threads.setdefault(step.thread_id, []).append((ref, step))
+    tried = [(of, tries([step for _, step in of])) for of in threads.values()]
+    righted = any(one.righted is not None for _, results in tried for one in results)
+    ended: set[int] = set()
+    for of, results in tried:
+        for step in results:
+            was_righted = step.righted is not None and SUCCESS in query.outcomes
+            is_meant = step.outcome in query.outcomes and (step.outcome != SUCCESS or not righted)
+            if is_meant or was_righted:
+                ended.update(of[place][0] for place in (step.place, step.righted) if place is not None)
+    return np.array(sorted(ended), np.int64) if ended else None
 
 
 def recall(
