@@ -1,18 +1,20 @@
 """What proves a hit: the messages that made it one, the answer before its question, no output twice."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from episodic_agent.core import recall as ranking
+from episodic_agent.core.context.retrieved import Detail, is_detailed
 from episodic_agent.core.recall.alone import only_asks
 from episodic_agent.core.recall.due import DaysAsked
 from episodic_agent.core.threads.turns import opens_turn
+from episodic_agent.engine.episodes.listing import full_episodes
 from episodic_agent.engine.recall.facts import DIGITS
 from episodic_agent.engine.recall.gathering import Gathered, Gatherer
-from episodic_agent.engine.results import EpisodeCard, Evidence, Hit, Recall, hit_of
+from episodic_agent.engine.results import DetailedRecall, EpisodeCard, Evidence, Hit, Recall, hit_of
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import Transaction, ref_of
 from episodic_agent.schemas import Episode, Kind, Observation
@@ -172,3 +174,13 @@ def ranked_hit(
     strength = float(gathered.episodes.retrievability[row])
     score = round(float(fused.scores[row]), DIGITS)
     return hit_of(card, score, round(confidence, DIGITS), round(strength, DIGITS), proofs, legs)
+
+
+def detailed(tx: Transaction, recall: Recall, detail: Detail, now: datetime) -> Recall:
+    """Return an answer with the messages of those hits that are shown with them."""
+    meant = [hit for n, hit in enumerate(recall.hits, 1) if is_detailed(n, hit.surprise, detail)]
+    if not meant:
+        return recall
+    read = zip(meant, full_episodes(tx, meant, now), strict=True)
+    contents = {hit.episode_id: content for hit, content in read if content is not None}
+    return DetailedRecall(**{f.name: getattr(recall, f.name) for f in fields(recall)}, contents=contents)

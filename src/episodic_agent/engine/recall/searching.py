@@ -7,7 +7,7 @@ yet, and the question names one of them, the query is embedded again and a secon
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
 from functools import cache, partial
 from threading import Lock
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from episodic_agent.core import recall as ranking
 from episodic_agent.core.chains.filters import EVERYTHING, MetadataFilter
-from episodic_agent.core.context.retrieved import DETAILS, Detail, is_detailed
+from episodic_agent.core.context.retrieved import DETAILS, Detail
 from episodic_agent.core.language import words
 from episodic_agent.core.recall.due import DATED_ONLY
 from episodic_agent.core.recall.policies import FUSING, SEED_003, policy_name
@@ -35,7 +35,6 @@ from episodic_agent.engine.arguments import (
     worded,
 )
 from episodic_agent.engine.deps import Deps
-from episodic_agent.engine.episodes.listing import full_episodes
 from episodic_agent.engine.filters import Walls
 from episodic_agent.engine.recall import commitments, whereabouts
 from episodic_agent.engine.recall.due import due_shares
@@ -48,6 +47,7 @@ from episodic_agent.engine.recall.happening import bounds_of_review, happened_re
 from episodic_agent.engine.recall.proving import (
     PROOFS,
     concluded,
+    detailed,
     evidence_of,
     nearest_evidence,
     of_days,
@@ -68,7 +68,7 @@ from episodic_agent.engine.recall.times import (
     zone_then,
 )
 from episodic_agent.engine.recall.walls import check_place, reading, thread_asked_for, threads_called
-from episodic_agent.engine.results import DetailedRecall, Evidence, FactHit, Hit, Recall, Suppressed, hit_of
+from episodic_agent.engine.results import Evidence, FactHit, Hit, Recall, Suppressed, hit_of
 from episodic_agent.engine.scoped import check_known
 from episodic_agent.engine.visibility.hidden import FADED, Visibility
 from episodic_agent.errors import InvalidInput, ProviderError
@@ -250,7 +250,7 @@ class Recaller:
         if options.suppressed:
             recall = replace(recall, suppressed=self._left_out(tx, asked, recall, visibility, at))
         recall = of_days(recall, asked.query.ahead)
-        return Answered(_detailed(tx, recall, options.detail, clock), asker)
+        return Answered(detailed(tx, recall, options.detail, clock), asker)
 
     def _facts(self, tx: Transaction, asked: "_SearchRequest", visibility: Visibility) -> Sequence[FactHit]:
         """Return the facts that answer; of a place or of days to come alone what was said there tells all."""
@@ -661,16 +661,6 @@ def _asked(
     return _SearchRequest(
         query, policy, bounds, options, now, embedded.vector, embedded.notes, embedded.former
     )
-
-
-def _detailed(tx: Transaction, recall: Recall, detail: Detail, now: datetime) -> Recall:
-    """Return an answer with the messages of those hits that are shown with them."""
-    meant = [hit for n, hit in enumerate(recall.hits, 1) if is_detailed(n, hit.surprise, detail)]
-    if not meant:
-        return recall
-    read = zip(meant, full_episodes(tx, meant, now), strict=True)
-    contents = {hit.episode_id: content for hit, content in read if content is not None}
-    return DetailedRecall(**{f.name: getattr(recall, f.name) for f in fields(recall)}, contents=contents)
 
 
 def _best(recall: Recall) -> Sequence[Hit]:
