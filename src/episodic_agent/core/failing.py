@@ -12,16 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 from episodic_agent.core.boundary.steps.events import kind_of
+from episodic_agent.core.ingest.steps import FAILED, FAILURE, SUCCESS, ending_of
 from episodic_agent.schemas import Json
 
-SUCCESS, PARTIAL, FAILURE, ONGOING = "success", "partial", "failure", "ongoing"
-FAILED: Final = frozenset(("fail", "failed", "failure", "fails", "error", "unsuccessful", "aborted"))
-_ENDINGS: Final[Mapping[str, str]] = {
-    **dict.fromkeys((*FAILED, "false"), FAILURE),
-    **dict.fromkeys(("success", "succeeded", "successful", "true", "done", "completed"), SUCCESS),
-    **dict.fromkeys(("partial", "partially", "partly"), PARTIAL),
-    **dict.fromkeys(("interrupted", "paused", "ongoing", "unfinished"), ONGOING),
-}
 _MOST: Final = 400  # characters in which a line says what it is
 _WORD: Final = rf"(?:{'|'.join(sorted(FAILED))}|(?:[a-z]\w*\.)*\w+(?:Error|Exception)|failures|errors)"
 _SIGN: Final = re.compile(
@@ -106,13 +99,3 @@ def outcome_of_step(step: EndingStep) -> str:
         return SUCCESS if outcome else FAILURE
     ending = ending_of(outcome) if isinstance(outcome, str) else ""
     return ending or (SUCCESS if step.extras.get("success") is True else "")
-
-
-def ending_of(words: str) -> str:
-    """Return how words of an outcome say that something ended, by the first of them; "" for any others.
-
-    >>> ending_of("Failed: no power"), ending_of("interrupted"), ending_of("drawer opens")
-    ('failure', 'ongoing', '')
-    """
-    first = words.split(maxsplit=1)[:1]
-    return _ENDINGS.get(first[0].casefold().strip(".,:;!"), "") if first else ""

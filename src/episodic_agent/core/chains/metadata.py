@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Final
 from episodic_agent.core.chains.outcomes import ABANDONED, UNKNOWN, outcome_named, outcome_of
 from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES
 from episodic_agent.core.episodes.roles import role_of
-from episodic_agent.core.episodes.steps import is_of_steps
-from episodic_agent.core.episodes.tries import outcome_of_steps
 from episodic_agent.core.language import fold
 from episodic_agent.lazily import module
 from episodic_agent.schemas import Json, Kind, Observation
 
 if TYPE_CHECKING:
+    from episodic_agent.core.episodes import steps, tries
     from episodic_agent.core.language.mentions import reading, topics
 else:
+    steps = module("episodic_agent.core.episodes.steps")
+    tries = module("episodic_agent.core.episodes.tries")
     reading = module("episodic_agent.core.language.mentions.reading")
     topics = module("episodic_agent.core.language.mentions.topics")
 
@@ -255,7 +256,9 @@ def _outcome(observations: Sequence[Observation], metadata: SuppliedMetadata, gu
         if o.kind is Kind.MESSAGE and fold(role_of(o)) not in ASSISTANTS | _SILENT | SOURCES
     ]
     read = outcome_of(own)
-    if (done := outcome_of_steps(observations)) and (read == UNKNOWN or is_of_steps(observations)):
+    if (done := tries.outcome_of_steps(observations)) and (
+        read == UNKNOWN or steps.is_of_steps(observations)
+    ):
         return done  # what an agent did came out as its steps say, whatever was talked of beside
     if guess is None or guess.outcome == UNKNOWN:
         return read

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from episodic_agent.core.failing import FAILURE, ONGOING, PARTIAL, SUCCESS
+from episodic_agent.core.ingest.steps import FAILURE, ONGOING, PARTIAL, SUCCESS
 from episodic_agent.core.language import sentences, words
 from episodic_agent.core.language.phrases import phrase_pattern, unspaced_pattern
 from episodic_agent.data import listed_words, texts

@@ -4,17 +4,21 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from episodic_agent.core.boundary.steps.events import SALIENT, kind_of
 from episodic_agent.core.boundary.steps.trail import UNKNOWN, label_of, note_of, walk
 from episodic_agent.core.episodes.clauses import tame
-from episodic_agent.core.episodes.tries import tries
-from episodic_agent.core.failing import FAILURE, ONGOING, PARTIAL, SUCCESS
-from episodic_agent.core.ingest.steps import content_of
+from episodic_agent.core.ingest.steps import FAILURE, ONGOING, PARTIAL, SUCCESS, content_of
 from episodic_agent.core.ingest.words import event_words, renewed
 from episodic_agent.core.language import plural, sentences, tokens
+from episodic_agent.lazily import module
 from episodic_agent.schemas import Json, Kind, Observation
+
+if TYPE_CHECKING:
+    from episodic_agent.core.episodes import tries
+else:
+    tries = module("episodic_agent.core.episodes.tries")  # a listing of talk reads none
 
 KEYS: Final = ("location", "location_path", "step_count", "entities", "salient_events")
 _TITLED, _SPOKEN = 3, 16  # things that happened in a title, in a summary
@@ -157,7 +161,7 @@ def happenings(observations: Sequence[Observation]) -> list[Happening]:
 
 def _endings(observations: Sequence[Observation]) -> Mapping[int, tuple[str, str]]:
     """Return of the steps that say how they ended in which word they are told to have, and their notes."""
-    results = tries(observations)
+    results = tries.tries(observations)
     righting = {one.righted for one in results}
     worked = {one.place: _WORKED for one in results if one.place in righting}
     return {

@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from episodic_agent.core.episodes.languages import content_terms
-from episodic_agent.core.failing import FAILURE, ONGOING, PARTIAL, SUCCESS, outcome_of_step
+from episodic_agent.core.failing import outcome_of_step
+from episodic_agent.core.ingest.steps import FAILURE, ONGOING, PARTIAL, SUCCESS
 from episodic_agent.schemas import Json, Kind, Observation
 
 _FEWEST: Final = 2  # words that a request shares with a step that does it

@@ -13,6 +13,14 @@ from episodic_agent.core.ingest.words import action_words, as_plain, is_finite, 
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Json, Kind
 
+SUCCESS, PARTIAL, FAILURE, ONGOING = "success", "partial", "failure", "ongoing"
+FAILED: Final = frozenset(("fail", "failed", "failure", "fails", "error", "unsuccessful", "aborted"))
+_ENDINGS: Final[Mapping[str, str]] = {
+    **dict.fromkeys((*FAILED, "false"), FAILURE),
+    **dict.fromkeys(("success", "succeeded", "successful", "true", "done", "completed"), SUCCESS),
+    **dict.fromkeys(("partial", "partially", "partly"), PARTIAL),
+    **dict.fromkeys(("interrupted", "paused", "ongoing", "unfinished"), ONGOING),
+}
 SAYING: Final = ("action", "events", "objects", "outcome", "reward")  # beside its content and its place
 _OUTCOMES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("success", "succeeded", "true"), "succeeded"),
@@ -146,6 +154,16 @@ def outcome_words(fields: Mapping[str, object]) -> list[str]:
     if is_finite(reward):
         words.append(f"reward {reward}")
     return words
+
+
+def ending_of(words: str) -> str:
+    """Return how words of an outcome say that something ended, by the first of them; "" for any others.
+
+    >>> ending_of("Failed: no power"), ending_of("interrupted"), ending_of("drawer opens")
+    ('failure', 'ongoing', '')
+    """
+    first = words.split(maxsplit=1)[:1]
+    return _ENDINGS.get(first[0].casefold().strip(".,:;!"), "") if first else ""
 
 
 def _unsaid(text: str, part: str, *, first: bool) -> str:

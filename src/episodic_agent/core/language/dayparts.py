@@ -9,10 +9,15 @@ it. Where in doubt the whole day stays: too wide a stretch loses nothing.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from episodic_agent.core.language.clocks import Clock, belongs_to, read_clocks
 from episodic_agent.data import lines, pairs, phrase_set, phrases, tables, texts
+from episodic_agent.lazily import module
+
+if TYPE_CHECKING:
+    from episodic_agent.core.language import clocks as dial
+else:
+    dial = module("episodic_agent.core.language.clocks")  # few questions name an hour
 
 _DATA: Final = "language/dayparts"
 _LATIN: Final = "a-zа-я"
@@ -76,20 +81,20 @@ def read_parts(query: str, text: str, days: Sequence[tuple[int, int]], *, hours:
     >>> read_parts("who has the night shift?", "who has the night shift?", []).parts
     []
     """
-    clocks = read_clocks(text) if hours else ()
+    clocks = dial.read_clocks(text) if hours else ()
     if not clocks:
         return _named_parts(query, text, days)
     read = _named_parts(query, without(text, [clock[:2] for clock in clocks]), days)
     parts = [*read.parts]
     for clock in clocks:
-        beside = next((part for part in parts if belongs_to(text, clock, part.start, part.end)), None)
+        beside = next((part for part in parts if dial.belongs_to(text, clock, part.start, part.end)), None)
         part = _of_part(clock, beside) if beside else _of_day(text, clock, days)
         if part:
             parts = [*(other for other in parts if other is not beside), part]
     return PartsRead(sorted(parts), read.nameless)
 
 
-def _of_part(clock: Clock, part: DayPart) -> DayPart:
+def _of_part(clock: "dial.Clock", part: DayPart) -> DayPart:
     """Return the hours of a part of a day: "yesterday evening between 7 and 9"."""
     if part.lately:
         return part
@@ -97,10 +102,10 @@ def _of_part(clock: Clock, part: DayPart) -> DayPart:
     return part._replace(start=start, end=end, hours=clock.hours(part.hours))
 
 
-def _of_day(text: str, clock: Clock, days: Sequence[tuple[int, int]]) -> DayPart | None:
+def _of_day(text: str, clock: "dial.Clock", days: Sequence[tuple[int, int]]) -> DayPart | None:
     """Return hours with the day beside them; without one those that surely are hours and no single time."""
     for number, (first, behind) in enumerate(days):
-        if belongs_to(text, clock, first, behind):
+        if dial.belongs_to(text, clock, first, behind):
             start, end = min(first, clock.start), max(behind, clock.end)
             return DayPart(start, end, clock.hours(), beside=number)
     if part := _behind_day(text, clock.start, clock.end, clock.hours(), ()):

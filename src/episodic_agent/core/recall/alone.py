@@ -10,10 +10,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from episodic_agent.core.language import fold, script
-from episodic_agent.core.language.clocks import clock_words
 from episodic_agent.core.language.coming import words_pattern
 from episodic_agent.core.language.dayparts import without
 from episodic_agent.core.language.glued import folded_times
@@ -24,6 +23,12 @@ from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
 from episodic_agent.core.language.sentences import sentences
 from episodic_agent.core.language.stopwords import stop_words
 from episodic_agent.data import lines, listed_words, phrase_set, phrases, text, texts
+from episodic_agent.lazily import module
+
+if TYPE_CHECKING:
+    from episodic_agent.core.language import clocks
+else:
+    clocks = module("episodic_agent.core.language.clocks")  # few questions name an hour
 
 _WORD: Final = re.compile(r"[^\W_]+")
 QUESTION_MARKS: Final = ("?", "？", "؟")
@@ -331,7 +336,7 @@ def _is_time(question: str, piece: _Piece, now: datetime, utc_offset: timedelta 
     rest = without(question, [(piece.start, piece.end)])
     other = asked_time(rest, now, utc_offset)
     beside = piece.folded.isdecimal() or piece.folded in text("recall/alone.beside_times_han")
-    beside |= piece.folded in clock_words()
+    beside |= piece.folded in clocks.clock_words()
     if other == meant and meant.names_hours:  # "after 4 pm" alone may be of the same day
         meant, other = (asked_time(said, now, utc_offset, hours=False) for said in (question, rest))
     return other != meant or (bool(meant) and (beside or piece.folded in _months()))

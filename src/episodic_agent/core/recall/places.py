@@ -16,7 +16,8 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from episodic_agent.core.failing import FAILURE, outcome_of_step
+from episodic_agent.core.failing import outcome_of_step
+from episodic_agent.core.ingest.steps import FAILURE
 from episodic_agent.core.ingest.words import step_parts
 from episodic_agent.core.language import fold, script, tokens
 from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS

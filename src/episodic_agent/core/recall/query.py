@@ -10,11 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from episodic_agent.core.episodes.languages import content_terms
 from episodic_agent.core.language import fold, script, tokens, words
-from episodic_agent.core.language.clocks import clock_terms
 from episodic_agent.core.language.pastdays import asked_time, with_dates
 from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
 from episodic_agent.core.language.timewords import TimeQuery, date_terms, date_words
@@ -33,6 +32,12 @@ from episodic_agent.core.recall.due import DaysAsked, days_asked
 from episodic_agent.core.recall.literal import literal_pattern
 from episodic_agent.core.recall.order import Order, order_of, read_order, without_order
 from episodic_agent.core.recall.places import Named, read_places
+from episodic_agent.lazily import module
+
+if TYPE_CHECKING:
+    from episodic_agent.core.language import clocks
+else:
+    clocks = module("episodic_agent.core.language.clocks")  # few questions name an hour
 
 _Form: TypeAlias = "tuple[re.Pattern[str], str]"
 _DAY: Final = timedelta(days=1)
@@ -288,7 +293,7 @@ def _calendar(time: TimeQuery, utc_offset: timedelta | None) -> frozenset[str]:
         return frozenset()
     ends = [moment for part in time.ranges for moment in (part.start, part.end - timedelta(microseconds=1))]
     words = _ABOUT_TIME.union(*(date_words(moment, utc_offset) for moment in ends))
-    return words.union(clock_terms()) if time.names_hours else words
+    return words.union(clocks.clock_terms()) if time.names_hours else words
 
 
 def _words_of_dates(

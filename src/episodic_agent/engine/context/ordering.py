@@ -13,7 +13,8 @@ import numpy.typing as npt
 from episodic_agent.core.context.relevance import EarlierWords
 from episodic_agent.core.context.telling import BAR
 from episodic_agent.core.episodes.tries import is_task
-from episodic_agent.core.failing import FAILURE, SUCCESS, outcome_of_step
+from episodic_agent.core.failing import outcome_of_step
+from episodic_agent.core.ingest.steps import FAILURE, SUCCESS
 from episodic_agent.core.recall.alone import QUESTION_MARKS
 from episodic_agent.core.recall.order import Order, order_match
 from episodic_agent.core.recall.places import SoughtThing, sightings, tells_where

@@ -16,7 +16,7 @@ import numpy as np
 
 from episodic_agent.core.boundary.steps.events import SALIENT, kind_of
 from episodic_agent.core.episodes.tries import tries
-from episodic_agent.core.failing import SUCCESS
+from episodic_agent.core.ingest.steps import SUCCESS
 from episodic_agent.core.language import tokens
 from episodic_agent.core.language.timewords import TimeQuery
 from episodic_agent.core.recall import Query, Signs, support, time_match
