@@ -93,13 +93,13 @@ def test_a_thread_goes_on_without_unpacking_what_was_packed_just_now(
     for text in ("We sail on Friday", "Which boat?", "The blue one", "I bring soup"):
         ana.add(text, thread="boat", timestamp=clock.now)
     assert not unpacked
-    monkeypatch.setattr(segmenting, "_recent", segmenting._Recent(64))  # as in the next process
+    monkeypatch.setattr(segmenting, "_packed", segmenting._PackedMemories(64))  # as in the next process
     ana.add("And bread", thread="boat", timestamp=clock.now)
     assert len(unpacked) == 1
 
 
 def test_memories_that_are_kept_are_few() -> None:
-    recent = segmenting._Recent(2)
+    recent = segmenting._PackedMemories(2)
     policy = default.DefaultPolicy()
     for number in range(3):
         recent.keep(policy, bytes([number]), number)
