@@ -78,8 +78,16 @@ def test_who_spoke_elsewhere_is_not_told_where_a_search_is_held_to_some_channels
     assert recall.notes[-1] == "nothing is stored that 'Zed' said"
 
 
+def test_episodes_are_listed_in_which_somebody_speaks(club: UserMemory) -> None:
+    listed = [club.episodes.list(speaker=name) for name in ("cleo", "assistant", "Zed")]
+    assert [[one.origin.split()[0] for one in cards] for cards in listed] == [["group"], ["dm-ana"], []]
+    assert [len(club.episodes.list(speaker="user", limit=n)) for n in (1, 2, 9)] == [1, 2, 2]
+    assert [one.origin.split()[0] for one in club.episodes.list(speaker="user", limit=1)] == ["dm-ana"]
+    assert [one.origin.split()[0] for one in club.episodes.list(speaker="user", only=["group"])] == ["group"]
+
+
 def test_what_cannot_be_narrowed_to_a_speaker_says_so(club: UserMemory) -> None:
     with pytest.raises(InvalidInput, match="cannot be narrowed by 'speaker'"):
-        club.episodes.list(speaker="Ana")
+        club.chains.replay("the van", speaker="Ana")
     with pytest.raises(InvalidInput, match="seed-003 knows no filters"):
         club.search("the van", speaker="Ana", policy="seed-003")
