@@ -60,7 +60,7 @@ def test_every_verb_that_cannot_be_held_to_threads_is_refused(team: UserMemory, 
     assert named.keys() - refused == HELD
     assert {"export", "links.list", "jobs.follow", "jobs.worker", "trace.turn", "erasures.list"} <= refused
     with pytest.raises(
-        InvalidInput, match="cannot be held to threads.*; ask the whole memory, without `only`"
+        InvalidInput, match=r"cannot be held to threads.*; ask the whole memory, without `only`"
     ):
         public.export()
     assert team.stats().threads == 4

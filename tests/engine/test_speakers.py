@@ -17,6 +17,7 @@ TALK = (
     ("Ana", "whoever drives the van pays no fuel"),
     ("club", "I fetch the van on friday"),
     ("Cleo", "I can drive the van back"),
+    ("Dora", "good night to all of you"),
 )
 
 
@@ -33,6 +34,8 @@ def talked(memory: UserMemory, clock: Clock) -> UserMemory:
         memory.add({"role": "user", "name": who, "content": text}, channel="group")
     memory.add("please order the van, and a roof box for the van", channel="dm-ana")
     memory.add("The van is ordered.", role="assistant", channel="dm-ana")
+    memory.add("what does the roof box cost?", channel="dm-ana")
+    memory.add("The roof box costs 12 euros.", role="assistant", channel="dm-ana")
     clock.now = START + timedelta(days=1)
     memory.flush()
     return memory
@@ -56,6 +59,14 @@ def test_the_user_is_meant_by_their_own_name_and_by_none(club: UserMemory) -> No
     for name in ("club", "user"):
         assert speakers(club.search("the van", speaker=name)) == {"club", "user"}
     assert speakers(club.search("the van", speaker="assistant")) == {"assistant"}
+
+
+def test_what_others_answered_or_said_beside_it_stands_beside_nothing(club: UserMemory) -> None:
+    question = "what does the roof box cost?"
+    assert "assistant" in speakers(club.search(question))
+    assert speakers(club.search(question, speaker="user")) == {"user"}
+    for question in ("the van", "seven seats", "who pays no fuel?"):
+        assert speakers(club.search(question, speaker="Dora")) <= {"Dora"}
 
 
 def test_what_is_worth_most_of_others_takes_no_place_of_what_one_said(club: UserMemory) -> None:

@@ -61,9 +61,9 @@ class EpisodeRoom(RoomOf):
     ) -> Sequence[EpisodeCard]:
         """Return episodes in chronological order, open frames included; the last `limit` of them.
 
-        A filter leaves those of a `thread`, that hold a message of a `channel` or a `speaker`, that begin from
-        `since` and before `until`, reach into a `place`, or are about something (`where`): open frames are about nothing
-        yet. A `project` leaves out those of other folders, `only` those of other threads and channels than
+        A filter leaves those of a `thread`, that hold a message of a `channel` or a `speaker`, that begin
+        from `since` and before `until`, reach into a `place`, or are about something (`where`): open frames
+        are about nothing yet. A `project` leaves out those of other folders, `only` those of other threads and channels than
         these. Raises InvalidInput for what is no filter.
         """
         takes = ("thread", "channel", "speaker", "since", "until", "place", "where", "project", "only")

@@ -155,7 +155,7 @@ def cards_of_channel(tx: Transaction, cards: Sequence[EpisodeCard], channel: str
 
 
 def cards_holding(tx: Transaction, cards: Sequence[EpisodeCard], refs: Refs) -> list[EpisodeCard]:
-    """Return the cards of episodes and open frames that hold one of some messages, by their refs, in order."""
+    """Return the cards of episodes and open frames that hold one of some messages, by their sorted refs."""
     runs = np.split(refs, np.flatnonzero(np.diff(refs) > 1) + 1) if len(refs) else []
     named = {UUID(hex=one.name) for one in tx.index.covers([(int(run[0]), int(run[-1])) for run in runs])}
 
