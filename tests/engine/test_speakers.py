@@ -17,6 +17,7 @@ TALK = (
     ("Ana", "whoever drives the van pays no fuel"),
     ("club", "I fetch the van on friday"),
     ("Cleo", "I can drive the van back"),
+    ("Dora", "good night to all of you"),
 )
 
 
@@ -33,6 +34,8 @@ def talked(memory: UserMemory, clock: Clock) -> UserMemory:
         memory.add({"role": "user", "name": who, "content": text}, channel="group")
     memory.add("please order the van, and a roof box for the van", channel="dm-ana")
     memory.add("The van is ordered.", role="assistant", channel="dm-ana")
+    memory.add("what does the roof box cost?", channel="dm-ana")
+    memory.add("The roof box costs 12 euros.", role="assistant", channel="dm-ana")
     clock.now = START + timedelta(days=1)
     memory.flush()
     return memory
@@ -58,6 +61,14 @@ def test_the_user_is_meant_by_their_own_name_and_by_none(club: UserMemory) -> No
     assert speakers(club.search("the van", speaker="assistant")) == {"assistant"}
 
 
+def test_what_others_answered_or_said_beside_it_stands_beside_nothing(club: UserMemory) -> None:
+    question = "what does the roof box cost?"
+    assert "assistant" in speakers(club.search(question))
+    assert speakers(club.search(question, speaker="user")) == {"club", "user"}
+    for question in ("the van", "seven seats", "who pays no fuel?"):
+        assert speakers(club.search(question, speaker="Dora")) <= {"Dora"}
+
+
 def test_what_is_worth_most_of_others_takes_no_place_of_what_one_said(club: UserMemory) -> None:
     recall = club.search("who has seven seats and drives the van?", speaker="Cleo", limit=1, observations=1)
     assert [proof.observation.text for proof in recall.observations] == ["I can drive the van back"]
@@ -78,8 +89,16 @@ def test_who_spoke_elsewhere_is_not_told_where_a_search_is_held_to_some_channels
     assert recall.notes[-1] == "nothing is stored that 'Zed' said"
 
 
+def test_episodes_are_listed_in_which_somebody_speaks(club: UserMemory) -> None:
+    listed = [club.episodes.list(speaker=name) for name in ("cleo", "assistant", "Zed")]
+    assert [[one.origin.split()[0] for one in cards] for cards in listed] == [["group"], ["dm-ana"], []]
+    assert [len(club.episodes.list(speaker="user", limit=n)) for n in (1, 2, 9)] == [1, 2, 2]
+    assert [one.origin.split()[0] for one in club.episodes.list(speaker="user", limit=1)] == ["dm-ana"]
+    assert [one.origin.split()[0] for one in club.episodes.list(speaker="user", only=["group"])] == ["group"]
+
+
 def test_what_cannot_be_narrowed_to_a_speaker_says_so(club: UserMemory) -> None:
     with pytest.raises(InvalidInput, match="cannot be narrowed by 'speaker'"):
-        club.episodes.list(speaker="Ana")
+        club.chains.replay("the van", speaker="Ana")
     with pytest.raises(InvalidInput, match="seed-003 knows no filters"):
         club.search("the van", speaker="Ana", policy="seed-003")

@@ -75,8 +75,8 @@ def _erase(path: str, **more: Any) -> VerbRoute:
     return VerbRoute("DELETE", path, "erase", Role.ADMIN, without=("sweep", *taken), **more)
 
 
-_OF_EPISODES: Final = ("thread", "channel", "since", "until", "place", "where", "project", "only")
-_EVERY: Final = (*_OF_EPISODES, "speaker", "category")
+_OF_EPISODES: Final = ("thread", "channel", "speaker", "since", "until", "place", "where", "project", "only")
+_EVERY: Final = (*_OF_EPISODES, "category")
 _TIMES: Final = ("since", "until")
 _OF_STORIES: Final = (*_TIMES, "where", "project", "only")
 _ID: Final = "01890000-0000-7000-8000-000000000000"

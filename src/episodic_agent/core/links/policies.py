@@ -256,16 +256,11 @@ class ChoicePolicy:
         >>> ChoicePolicy().unsure(0.9, much), ChoicePolicy().unsure(0.9, much | {"words": 0.0, "size": 1.0})
         (False, True)
         """
-        limit = self.limit(features)
-        return limit - CLOSE < score and not (score >= limit and self.sure_of(score, features))
-
-    def sure_of(self, share: float, features: Mapping[str, float]) -> bool:
-        """Say whether a share, of a candidate or of its whole matter, makes such a link sure."""
-        over = bool(features.get(AT_END, 0.0))
-        enough = share >= (self.end_sure if over else self.sure)
-        if SIZE not in features:
-            return enough
-        return right_probability(share, features) >= self.certain and (over or enough)
+        limit, over = self.limit(features), bool(features.get(AT_END, 0.0))
+        sure = self.end_sure if over else self.sure
+        if score < limit or SIZE not in features:
+            return limit - CLOSE < score < max(sure, limit)
+        return right_probability(score, features) < self.certain or (score < sure and not over)
 
     def score(self, features: Mapping[str, float]) -> float:
         """Return the share of a candidate with these numbers; thanks and an "ok" go on with nothing.

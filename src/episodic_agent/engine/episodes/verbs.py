@@ -61,12 +61,12 @@ class EpisodeRoom(RoomOf):
     ) -> Sequence[EpisodeCard]:
         """Return episodes in chronological order, open frames included; the last `limit` of them.
 
-        A filter leaves those of a `thread`, that hold a message of a `channel`, that begin from `since` and
-        before `until`, reach into a `place`, or are about something (`where`): open frames are about nothing
-        yet. A `project` leaves out those of other folders, `only` those of other threads and channels than
-        these. Raises InvalidInput for what is no filter.
+        A filter leaves those of a `thread`, that hold a message of a `channel` or a `speaker`, that begin
+        from `since` and before `until`, reach into a `place`, or are about something (`where`): open frames
+        are about nothing yet. A `project` leaves out those of other folders, `only` those of other threads
+        and channels than these. Raises InvalidInput for what is no filter.
         """
-        takes = ("thread", "channel", "since", "until", "place", "where", "project", "only")
+        takes = ("thread", "channel", "speaker", "since", "until", "place", "where", "project", "only")
         filter_ = narrowed(filter, narrow, takes=takes)
         about, place = (
             metadata_filter(filter_),
@@ -82,6 +82,13 @@ class EpisodeRoom(RoomOf):
                 check_place(tx, place, others.only)
 
             def cards(most: int | None) -> Sequence[EpisodeCard]:
+                if filter_.speaker is None:
+                    return every(most)
+                called = filtering.actors_called(tx, filter_.speaker)
+                spoken = filtering.cards_holding(tx, every(None), filtering.refs_of_actors(tx, called))
+                return spoken if most is None else spoken[max(0, len(spoken) - most) :]
+
+            def every(most: int | None) -> Sequence[EpisodeCard]:
                 if not about.empty:
                     return filtering.cards_about(tx, now, about, thread_id=thread_id, place=place, limit=most)
                 if place is not None:

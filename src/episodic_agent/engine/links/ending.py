@@ -269,7 +269,7 @@ def _after(
     if gone:
         return None if before is None else replace(before, unlinked_at=now)
     chosen = verdict.settled and verdict.link and verdict.label != UNCERTAIN
-    sure = chosen or case.policy.sure_of(case.matter(verdict.thread_id), verdict.features)
+    sure = chosen or case.matter(verdict.thread_id) >= case.policy.end_sure
     basis = MATTER if sure else CONTINUITY
     if before is None:
         linked = verdict.link and case.first

@@ -151,7 +151,11 @@ def refs_of_channels(tx: Transaction, names: Collection[str]) -> Refs:
 
 def cards_of_channel(tx: Transaction, cards: Sequence[EpisodeCard], channel: str) -> list[EpisodeCard]:
     """Return the cards of episodes and open frames that hold a message which came by a channel."""
-    refs = refs_of_channels(tx, [_named(channel)])
+    return cards_holding(tx, cards, refs_of_channels(tx, [_named(channel)]))
+
+
+def cards_holding(tx: Transaction, cards: Sequence[EpisodeCard], refs: Refs) -> list[EpisodeCard]:
+    """Return the cards of episodes and open frames that hold one of some messages, by their sorted refs."""
     runs = np.split(refs, np.flatnonzero(np.diff(refs) > 1) + 1) if len(refs) else []
     named = {UUID(hex=one.name) for one in tx.index.covers([(int(run[0]), int(run[-1])) for run in runs])}
 

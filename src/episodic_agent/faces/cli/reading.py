@@ -325,6 +325,7 @@ def recent(
 @click.option("--place", help="Only those that reach into a visit of this place.")
 @click.option("--where", multiple=True, metavar="FIELD=VALUE", help="Only those about this: tag=memory.")
 @click.option("--limit", type=click.IntRange(1, 100_000), help="Only the newest N.")
+@click.option("--speaker", metavar="NAME", help="Only those in which this one speaks.")
 @PROJECT
 @ONLY
 @common
@@ -335,6 +336,7 @@ def episodes(
     place: str | None,
     where: tuple[str, ...],
     limit: int | None,
+    speaker: str | None,
     project: str | None,
     only: tuple[str, ...],
     user: str | None,
@@ -348,13 +350,14 @@ def episodes(
             place=place,
             where=where,
             limit=limit,
+            speaker=speaker,
             project=project,
             only=names_of_only(mine, only),
         )
         cards = as_shown(mine, cards, as_json=as_json)
         empty = _why_empty(memory)
     filters = {"--where": " ".join(where), "--thread": thread, "--place": place, "--project": project}
-    filters["--only"] = " ".join(only)
+    filters |= {"--only": " ".join(only), "--speaker": speaker}
     named = " ".join(f"{option} {value}" for option, value in filters.items() if value)
     _cards(cards, empty, as_json=as_json, filtered=named)
 
