@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.echo import is_echo, own_words
 from episodic_agent.core.episodes.roles import role_of
-from episodic_agent.core.facts.stating import STATEMENTS, lasting
+from episodic_agent.core.facts.stating import KNOWN_EMBEDDERS, STATEMENTS, is_person, lasting
 from episodic_agent.core.language import tokens
 from episodic_agent.core.language.timewords import date_words
 from episodic_agent.core.recall import (
     Candidates,
     EpisodeArrays,
+    Fused,
     Query,
     ceiling,
     kept_terms,
@@ -32,10 +33,18 @@ from episodic_agent.core.recall.literal import spoken
 from episodic_agent.core.recall.order import STRONG, Order, tells_where
 from episodic_agent.core.recall.query import Name
 from episodic_agent.core.recall.second import FIRST_HITS, READ, shared_terms
+from episodic_agent.core.recall.succeeding import (
+    ANSWERING,
+    SUCCEEDS,
+    AnsweringText,
+    asks_before,
+    change_of,
+    succeeding,
+)
 from episodic_agent.core.strength.decay import retrievability
 from episodic_agent.engine.episodes.listing import open_card, worded_open
 from episodic_agent.engine.recall.concluding import conclusions
-from episodic_agent.engine.recall.facts import replaced_words
+from episodic_agent.engine.recall.facts import DIGITS, replaced_words
 from episodic_agent.engine.recall.filtering import SearchBounds
 from episodic_agent.engine.recall.former import FormerQuery
 from episodic_agent.engine.recall.places import known_visits
@@ -417,16 +426,48 @@ class Gatherer:
         return likely
 
     def replaced(
-        self, gathered: Gathered, first: Sequence[int], now: datetime
+        self, gathered: Gathered, first: Fused, now: datetime
     ) -> Sequence[tuple[int, Sequence[int]]]:
         """Return which of the first hits are no longer so at `now`, and the rows that say what is.
 
-        `first` are rows, best first, of which `STATED` are read; the newest stand first.
+        `STATED` of them are read; the newest stand first. That is what is known to be over, and of what
+        answers best what surely changed since, unless it is asked for what was.
         """
-        read = self.observations(gathered, first[:STATED])
+        read = self.observations(gathered, first.order[:STATED].tolist())
         row_of = {observation.id: row for row, observation in read.items()}
         pairs = replaced_words(self._tx, {o.id: o for o in read.values()}, now)
-        return [(row_of[old], sorted(row_of[one] for one in newer & row_of.keys())) for old, newer in pairs]
+        known = {row_of[old]: sorted(row_of[one] for one in newer & row_of.keys()) for old, newer in pairs}
+        judged = self._succeeded(gathered, first) if self._asks_of_now() else {}
+        over = list({**judged, **known}.items())
+        return sorted(over, key=lambda pair: (read[pair[0]].at, pair[0]), reverse=True) if judged else over
+
+    def _asks_of_now(self) -> bool:
+        """Tell whether it is asked how something is, at no time and in no order."""
+        query = self._query
+        named = query.order is not None or bool(query.time) or query.ahead is not None or query.literal
+        able = self._vector is not None and self._embedder in KNOWN_EMBEDDERS
+        return able and not named and not asks_before(query.text, self._vector)
+
+    def _succeeded(self, gathered: Gathered, first: Fused) -> dict[int, Sequence[int]]:
+        """Return of the best hits those whose place another takes, likelier than not enough to stand before."""
+        assert self._vector is not None
+        rows = first.order[:ANSWERING].tolist()
+        stored = self.observations(gathered, rows)
+        refs = [int(gathered.refs[row]) for row in rows]
+        vectors = self._tx.index.vectors(OBSERVATIONS, self._embedder, refs)
+        rows = [row for row, ref in zip(rows, refs, strict=True) if ref in vectors]
+        summed = np.add.reduce(list(first.legs.values()))
+        best = float(summed[rows].max(initial=0.0)) or 1.0
+        texts = []
+        for row in rows:
+            said, vector = stored[row], vectors[int(gathered.refs[row])]
+            change = change_of(said.text, vector) if is_person(said.actor) else None
+            texts.append(AnsweringText(said.text, said.actor, said.at, summed[row] / best, vector, change))
+        likely = np.round(succeeding(self._query.text, self._vector, texts), DIGITS)
+        later = likely.argmax(1) if len(rows) else []
+        return {
+            row: [rows[int(m)]] for n, (row, m) in enumerate(zip(rows, later, strict=True)) if likely[n, m] >= SUCCEEDS
+        }
 
     def _episodes(
         self, refs: Refs, bounds: SearchBounds
