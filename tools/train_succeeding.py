@@ -3,14 +3,14 @@
     python tools/train_succeeding.py LIFE.jsonl…                  # measure with each left out, then ship
     python tools/train_succeeding.py --only-measure LIFE.jsonl…
 
-Three judges. *Does a message report a change?* learns from talks (`tools/facts/talk_*`, `changes_*`), lives and
-stories (`stories_*.jsonl`: messages, which takes the place of which, questions with the messages they are and
-are no longer answered with; written without sight of this code). *Does a question ask for what was before?*
-learns from `asked_before.tsv`. *Which of the best answers takes the place of which?* learns from the questions
-of stories and lives, and from what changed in lives, asked for in its label's words: each memory is played, and
-the best twelve of each search are weighed against each other. Printed for what is left out (each life, a sixth
-of the stories): of questions of now how many have first what holds, what held, and the one above the other,
-before and with the judge.
+Three judges. *Does a message report a change?* learns from talks (`tools/facts/talk_*`, `changes_*`), lives
+and stories (`stories_*.jsonl`: messages, which takes the place of which, questions with the messages they are
+and are no longer answered with; written without sight of this code). *Does a question ask for what was
+before?* learns from `asked_before.tsv`. *Which of the best answers takes the place of which?* learns from the
+questions of stories and lives, and from what changed in lives, asked for in its label's words: each memory is
+played, and the best twelve of each search are weighed against each other. Printed for what is left out (each
+life, a sixth of the stories): of questions of now how many have first what holds, what held, and the one
+above the other, before and with the judge.
 """
 
 import argparse
@@ -122,9 +122,7 @@ def read_lived(path: Path) -> Stream:
     row = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
     by_id = {fact["id"]: fact for fact in row["facts"]}
     pairs = [(by_id[f["replaces"]], f) for f in row["facts"] if f.get("replaces") in by_id]
-    messages = [
-        {**m, "at": datetime.fromisoformat(m["time"]).replace(tzinfo=UTC)} for m in row["messages"]
-    ]
+    messages = [{**m, "at": datetime.fromisoformat(m["time"]).replace(tzinfo=UTC)} for m in row["messages"]]
     last = messages[-1]["at"] + timedelta(days=1)
     asked = []
     for question in row["questions"]:
@@ -156,10 +154,10 @@ def play(stream: Stream, embedder: Embedder) -> None:
             while waiting and (until is None or waiting[0].at <= until):
                 question = waiting.pop(0)
                 clock.now = max(clock.now, question.at)
-                found = user.search(question.text, observations=2 * ANSWERING, now=clock.now, explain=True)
+                recall = user.search(question.text, observations=2 * ANSWERING, now=clock.now, explain=True)
                 scored = [
                     (one.id, sum(v for leg, v in one.legs.items() if leg != "replaced"))
-                    for one in found.observations
+                    for one in recall.observations
                 ]
                 question.hits = sorted(scored, key=lambda pair: -pair[1])
 
@@ -229,7 +227,7 @@ def changes_left_out(
 
 @dataclass(slots=True)
 class Weighed:
-    """A question's best hits against each other: places of the earlier and the later, features, which is right."""
+    """A question's best hits: places of an earlier and a later, their features, which pair is right."""
 
     asked: Asked
     names: list[str]
@@ -238,9 +236,7 @@ class Weighed:
     right: NDArray[np.bool_]
 
 
-def weighed(
-    asked: Asked, stream: Stream, changes: Mapping[str, float], embedder: Embedder
-) -> Weighed:
+def weighed(asked: Asked, stream: Stream, changes: Mapping[str, float], embedder: Embedder) -> Weighed:
     """Return the best hits of a question, each two of them beside each other."""
     by_id = {message["id"]: message for message in stream.messages}
     hits = asked.hits[:ANSWERING]
@@ -365,13 +361,18 @@ def ship(rows: Sequence[Row], some: Sequence[Weighed], embedder: Embedder, *, wr
     truth = np.array([row.lasts for row in before])
     asks = sure >= 0.5
     print(
-        f"asked for before, left out: AUC {roc_auc_score(truth, sure):.3f}, precision {truth[asks].mean():.2f}, "
-        f"recall {asks[truth].mean():.2f}"
+        f"asked for before, left out: AUC {roc_auc_score(truth, sure):.3f}, "
+        f"precision {truth[asks].mean():.2f}, recall {asks[truth].mean():.2f}"
     )
     if not write:
         return
     made = {
-        REPORTING: (rows, "talk_*, changes_*, stories_*, five labelled lives", "reports a change", {"words": WORDS}),
+        REPORTING: (
+            rows,
+            "talk_*, changes_*, stories_*, five labelled lives",
+            "reports a change",
+            {"words": WORDS},
+        ),
         BEFORE: (before, "asked_before", "asks for what was before", ASKING),
     }
     for name, (taught, lists, what, more) in made.items():
@@ -382,7 +383,7 @@ def ship(rows: Sequence[Row], some: Sequence[Weighed], embedder: Embedder, *, wr
         ship_arrays(name, arrays, origin)
     origin = Origin(
         "tools/train_succeeding.py",
-        "tools/facts (stories_*) and five labelled lives (a nurse, a backend team, Leipzig, Shanghai, a flatshare)",
+        "tools/facts (stories_*) and five labelled lives",
         "a judge of which answer takes the place of which",
     )
     arrays = {**fit(some), "shares": usual_shares(some)}

@@ -114,8 +114,8 @@ class QuotedText:
     talk it is of; `quotation` a fact that stands in its speaker's own words, `wish` one of how to answer
     or a pinned one, told whatever the message is about, `rule` one that it asks for. `corrected_by` are
     texts that may have changed it: it is told with them or not at all; `former` says that one surely did, and
-    when, and stands before it. `answers` is the request that a reply concludes with tools between them. `place` is the name of the thread it is from, "" for this one
-    and those whose name tells nothing.
+    when, and stands before it. `answers` is the request that a reply concludes with tools between them.
+    `place` is the name of the thread it is from, "" for this one and those whose name tells nothing.
     `nearness` is how near each of the `pieces` of a long text is to what is asked, in [-1, 1].
     """
 

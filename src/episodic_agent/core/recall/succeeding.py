@@ -1,4 +1,4 @@
-"""Which of the texts that answer a question takes the place of which: of two that answer, is the later what holds?
+"""Which of the texts that answer a question takes the place of which: of two, is the later what holds?
 
 "When do we fly?" is nearest to the first message that told a day; "she got us two nights off, so it's the
 20th" shares hardly a word with it. By themselves the two tell too little (`core/facts/changing.py`): between
@@ -80,7 +80,7 @@ def asks_before(question: str, vector: Vector | None = None) -> bool:
 
 
 def succeeding(question: str, vector: Vector, some: Sequence[AnsweringText]) -> Floats:
-    """Return how likely each text (column) takes the place of each other (row) in an answer, [n, n] in [0, 1].
+    """Return how likely each text (column) takes the place of each other (row), [n, n] in [0, 1].
 
     0 where it is not the later, or can change nothing. `some` are in the order of their scores, best first.
     """
@@ -96,7 +96,7 @@ def succeeding(question: str, vector: Vector, some: Sequence[AnsweringText]) -> 
 def features(
     question: str, vector: Vector, some: Sequence[AnsweringText]
 ) -> tuple[list[tuple[int, int]], Floats]:
-    """Return the places of an earlier and a later text, and what each two are judged by, as `FEATURES` names it."""
+    """Return places of an earlier and a later text, and what each two are judged by, as `FEATURES` has it."""
     pairs = [
         (n, m)
         for n, earlier in enumerate(some)

@@ -139,11 +139,13 @@ def _followed(
     lines = [line for line in lines if refs[line.spot] in rows]
     texts = []
     for place, line in enumerate(lines):
-        said, row = stored[refs[line.spot]], rows[refs[line.spot]]
-        change = change_of(said.text, row) if is_person(said.actor) else None
-        texts.append(AnsweringText(said.text, said.actor, said.at, share_at(place), row, change))
+        observation, row = stored[refs[line.spot]], rows[refs[line.spot]]
+        change = change_of(observation.text, row) if is_person(observation.actor) else None
+        texts.append(
+            AnsweringText(observation.text, observation.actor, observation.at, share_at(place), row, change)
+        )
     sure = np.round(succeeding(current.text, vector, texts), 6)
-    best = sure.argmax(1) if len(lines) else ()
+    best = sure.argmax(1) if lines else ()
     return {
         line.spot: (lines[int(m)].spot, float(sure[n, m]))
         for n, (line, m) in enumerate(zip(lines, best, strict=True))

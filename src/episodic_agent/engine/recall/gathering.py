@@ -431,26 +431,27 @@ class Gatherer:
         """Return which of the first hits are no longer so at `now`, and the rows that say what is.
 
         `STATED` of them are read; the newest stand first. That is what is known to be over, and of what
-        answers best what surely changed since, unless it is asked for what was.
+        answers best what surely changed since; nothing where it is asked for what was.
         """
+        vector = self._vector if self._embedder in KNOWN_EMBEDDERS else None
+        if asks_before(self._query.text, vector):
+            return []
         read = self.observations(gathered, first.order[:STATED].tolist())
         row_of = {observation.id: row for row, observation in read.items()}
         pairs = replaced_words(self._tx, {o.id: o for o in read.values()}, now)
         known = {row_of[old]: sorted(row_of[one] for one in newer & row_of.keys()) for old, newer in pairs}
-        judged = self._succeeded(gathered, first) if self._asks_of_now() else {}
+        judged = {} if vector is None or self._is_bounded() else self._succeeded(gathered, first, vector)
         over = list({**judged, **known}.items())
         return sorted(over, key=lambda pair: (read[pair[0]].at, pair[0]), reverse=True) if judged else over
 
-    def _asks_of_now(self) -> bool:
-        """Tell whether it is asked how something is, at no time and in no order."""
+    def _is_bounded(self) -> bool:
+        """Tell whether a question names a time, an order, or words to look for."""
         query = self._query
-        named = query.order is not None or bool(query.time) or query.ahead is not None or query.literal
-        able = self._vector is not None and self._embedder in KNOWN_EMBEDDERS
-        return able and not named and not asks_before(query.text, self._vector)
+        ordered = query.order is not None and not query.order.of_places
+        return ordered or bool(query.time) or query.ahead is not None or bool(query.literal)
 
-    def _succeeded(self, gathered: Gathered, first: Fused) -> dict[int, Sequence[int]]:
-        """Return of the best hits those whose place another takes, likelier than not enough to stand before."""
-        assert self._vector is not None
+    def _succeeded(self, gathered: Gathered, first: Fused, vector: Vector) -> dict[int, list[int]]:
+        """Return of the best hits those whose place another takes, likely enough to stand before them."""
         rows = first.order[:ANSWERING].tolist()
         stored = self.observations(gathered, rows)
         refs = [int(gathered.refs[row]) for row in rows]
@@ -460,13 +461,19 @@ class Gatherer:
         best = float(summed[rows].max(initial=0.0)) or 1.0
         texts = []
         for row in rows:
-            said, vector = stored[row], vectors[int(gathered.refs[row])]
-            change = change_of(said.text, vector) if is_person(said.actor) else None
-            texts.append(AnsweringText(said.text, said.actor, said.at, summed[row] / best, vector, change))
-        likely = np.round(succeeding(self._query.text, self._vector, texts), DIGITS)
-        later = likely.argmax(1) if len(rows) else []
+            observation, own = stored[row], vectors[int(gathered.refs[row])]
+            change = change_of(observation.text, own) if is_person(observation.actor) else None
+            texts.append(
+                AnsweringText(
+                    observation.text, observation.actor, observation.at, summed[row] / best, own, change
+                )
+            )
+        likely = np.round(succeeding(self._query.text, vector, texts), DIGITS)
+        later = likely.argmax(1) if rows else []
         return {
-            row: [rows[int(m)]] for n, (row, m) in enumerate(zip(rows, later, strict=True)) if likely[n, m] >= SUCCEEDS
+            row: [rows[int(m)]]
+            for n, (row, m) in enumerate(zip(rows, later, strict=True))
+            if likely[n, m] >= SUCCEEDS
         }
 
     def _episodes(
