@@ -25,19 +25,25 @@ TALK = (
 NOW, BEFORE = "which day is swimming?", "which day was swimming originally?"
 
 
-@pytest.fixture
-def ana(tmp_path: Path, clock: Clock) -> Iterator[UserMemory]:
+@pytest.fixture(params=["Ana"])
+def ana(tmp_path: Path, clock: Clock, request: pytest.FixtureRequest) -> Iterator[UserMemory]:
+    """Return a memory in which swimming moved, as whoever `request` names says."""
     with Memory.open(tmp_path / "m.db", embedder=default_model(), clock=clock) as memory:
         user = memory.user("Ana")
         for n, (who, text) in enumerate(TALK):
             clock.now = MONDAY + timedelta(days=3 * n)
-            user.add(text, role=who, channel="choir", timestamp=clock.now)
+            role = request.param if text == NEW else who
+            user.add(text, role=role, channel="choir", timestamp=clock.now)
         clock.now += timedelta(days=1)
         user.flush()
         yield user
 
 
-def test_what_took_the_place_of_the_best_hit_stands_before_it(ana: UserMemory) -> None:
+@pytest.mark.parametrize("ana", ["Ben"], indirect=True)
+def test_what_took_the_place_of_the_best_hit_stands_before_it_though_it_ended_no_fact(
+    ana: UserMemory,
+) -> None:
+    assert all(card.fact.invalid_at is None for card in ana.facts.list(history=True))
     hits = ana.search(NOW, observations=6, explain=True).observations
     first, second = hits[:2]
     assert [first.observation.text, second.observation.text] == [NEW, OLD]
