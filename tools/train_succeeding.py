@@ -1,4 +1,4 @@
-"""Train what takes the place of what in an answer (`core/recall/succeeding.py`) and ship the judges.
+"""Train what takes the place of what in an answer (`core/facts/succeeding.py`) and ship the judges.
 
     python tools/train_succeeding.py LIFE.jsonl…                  # measure with each left out, then ship
     python tools/train_succeeding.py --only-measure LIFE.jsonl…
@@ -32,7 +32,7 @@ from sklearn.metrics import roc_auc_score
 from talks import read_life, read_talk
 
 from episodic_agent.core.facts.stating import EMBEDDER
-from episodic_agent.core.recall.succeeding import (
+from episodic_agent.core.facts.succeeding import (
     ANSWERING,
     BEFORE,
     REPORTING,

@@ -17,10 +17,7 @@ from episodic_agent.core.facts.amending import BEHIND, LONGEST, amendment
 from episodic_agent.core.facts.harm import may_end
 from episodic_agent.core.facts.replacing import JudgedStatement, likelihood
 from episodic_agent.core.facts.stating import is_person
-from episodic_agent.core.language import sentences
-from episodic_agent.core.recall.alone import QUESTION_MARKS
-from episodic_agent.core.recall.order import read_order
-from episodic_agent.core.recall.succeeding import (
+from episodic_agent.core.facts.succeeding import (
     ANSWERING,
     SUCCEEDS,
     AnsweringText,
@@ -29,6 +26,9 @@ from episodic_agent.core.recall.succeeding import (
     share_at,
     succeeding,
 )
+from episodic_agent.core.language import sentences
+from episodic_agent.core.recall.alone import QUESTION_MARKS
+from episodic_agent.core.recall.order import read_order
 from episodic_agent.engine.context.gathering import Situation
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.quoting import knows_meaning

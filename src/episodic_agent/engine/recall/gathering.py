@@ -14,6 +14,14 @@ from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.echo import is_echo, own_words
 from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.facts.stating import KNOWN_EMBEDDERS, STATEMENTS, is_person, lasting
+from episodic_agent.core.facts.succeeding import (
+    ANSWERING,
+    SUCCEEDS,
+    AnsweringText,
+    asks_before,
+    change_of,
+    succeeding,
+)
 from episodic_agent.core.language import tokens
 from episodic_agent.core.language.timewords import date_words
 from episodic_agent.core.recall import (
@@ -33,14 +41,6 @@ from episodic_agent.core.recall.literal import spoken
 from episodic_agent.core.recall.order import STRONG, Order, tells_where
 from episodic_agent.core.recall.query import Name
 from episodic_agent.core.recall.second import FIRST_HITS, READ, shared_terms
-from episodic_agent.core.recall.succeeding import (
-    ANSWERING,
-    SUCCEEDS,
-    AnsweringText,
-    asks_before,
-    change_of,
-    succeeding,
-)
 from episodic_agent.core.strength.decay import retrievability
 from episodic_agent.engine.episodes.listing import open_card, worded_open
 from episodic_agent.engine.recall.concluding import conclusions
