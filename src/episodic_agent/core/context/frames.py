@@ -38,6 +38,7 @@ class ContextPhrases:
     promised: str
     due: str
     done: str
+    changed: str
     before: str
     session: str
     outcome: str
