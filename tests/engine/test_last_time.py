@@ -201,3 +201,17 @@ def test_a_question_that_was_answered_tells_its_answer_first(household: Memory) 
     mine(household).flush()
     hits = mine(household).search("Where are Lena's keys?", now=START + timedelta(days=9)).hits
     assert any("on the hook" in proof.observation.text for proof in hits[0].evidence)
+
+
+def test_a_thing_that_is_described_is_looked_for_by_all_its_words(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    said = [
+        (1, "The restaurant that Ana recommended is in Mill Street."),
+        (5, "Ben recommended a plumber in Oak Lane, he is in the yellow pages."),
+        (6, "We had soup at home."),
+    ]
+    for day, text in said:
+        mine(memory).add(message(day, text), thread=f"talk {day}")
+    mine(memory).flush()
+    hits = mine(memory).search("Where is the restaurant that Ana recommended?", now=NOW).hits
+    assert "Mill Street" in hits[0].evidence[0].observation.text

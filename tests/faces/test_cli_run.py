@@ -455,3 +455,56 @@ def begin(running: "subprocess.Popen[str]") -> None:
     running.stdin.flush()
     for _ in range(2):
         running.stdout.readline()
+
+
+def test_a_recording_is_read_by_the_usual_names_of_its_fields(run: Run, tmp_path: Path) -> None:
+    steps = [
+        ("2026-11-19", "kitchen", "pull the drawer", False),
+        ("2026-11-20", "hall", "dust the lamp", True),
+    ]
+    lines = [
+        {
+            "number": number,
+            "location": place,
+            "action": action,
+            "objects": ["cloth"],
+            "timestamp": f"{day}T08:00:00+01:00",
+            "outcome": outcome,
+            "reward": 0.5,
+            "clock": 7,
+        }
+        for number, (day, place, action, outcome) in enumerate(steps)
+    ]
+    file = tmp_path / "readings.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    replay = ("run", "--policy", "default", "--sensor")
+    copy = tmp_path / "copy.jsonl"
+    done = run(*replay, f"replay:{file}", "--thread", "week", "--record", copy)
+    assert done.code == 0, done.err
+    exported = [json.loads(line) for line in run("export").out.splitlines()]
+    kept = [line for line in exported if line.get("kind") == "step"]
+    assert [line["at"][:10] for line in kept] == ["2026-11-19", "2026-11-20"]
+    assert [line["location"] for line in kept] == ["kitchen", "hall"]
+    assert kept[0]["text"] == "In the kitchen: pull the drawer; failed; reward 0.5"
+    copied = [json.loads(line) for line in copy.read_text().splitlines()[1:]]
+    assert [(line["at"][:10], line["outcome"], line["reward"]) for line in copied] == [
+        ("2026-11-19", False, 0.5),
+        ("2026-11-20", True, 0.5),
+    ]
+    wrong = tmp_path / "wrong.jsonl"
+    wrong.write_text(json.dumps({"number": 0, "place": "hall", "outcome": 3}) + "\n")
+    refused = run(*replay, f"replay:{wrong}", "--thread", "wrong")
+    assert 'outcome must be a text, as "success" or "failure"' in refused.err + refused.out
+
+
+def test_a_step_given_to_add_as_json_is_one(run: Run) -> None:
+    step = {"kind": "step", "action": "grab the mug", "location": "kitchen", "outcome": False}
+    assert run("add", json.dumps(step), "--thread", "log").code == 0
+    shown = run("search", "mug", "--json").out
+    assert "In the kitchen: grab the mug; failed" in shown
+    assert '\\"kind\\"' not in shown
+    wrong = run("add", json.dumps({**step, "kind": "stp"}), "--thread", "log")
+    assert wrong.code == 2
+    assert "did you mean 'step'" in wrong.err
+    assert run("add", '{"note": "only a text"}', "--thread", "log").code == 0
+    assert run("add", '{"kind": "step"', "--thread", "log").code == 0

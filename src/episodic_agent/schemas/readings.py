@@ -27,7 +27,8 @@ class Reading:
     `number` is the sensor's own count of its readings; `at` is None where the sensor has no clock;
     `place` is None where it cannot tell, `confidence` in [0, 1] says how sure it is. `changes` are events
     the sensor reports itself. `restarts` marks the first reading of a new world (an environment was reset):
-    what came before is over.
+    what came before is over. `outcome` is how the action ended, in words or as true or false, `reward` a
+    finite number.
     """
 
     number: int
@@ -41,6 +42,8 @@ class Reading:
     prediction_error: float | None = None
     restarts: bool = False
     extras: Mapping[str, Json] = field(default_factory=dict)
+    outcome: str | bool | None = None
+    reward: float | None = None
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from episodic_agent.core.ingest.steps import step_text
+from episodic_agent.core.ingest.steps import check_step, step_text
 from episodic_agent.core.ingest.words import action_words, is_finite, type_name
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Entity, Json, Reading
@@ -94,6 +94,7 @@ def check_reading(reading: Reading) -> None:
             raise InvalidInput(f"{name} must be a tuple of {called}, not of {type_name(wrong[0])}")
     if not isinstance(reading.extras, Mapping):
         raise InvalidInput(f"extras must be an object, not {type_name(reading.extras)}")
+    check_step({"outcome": reading.outcome, "reward": reading.reward})
 
 
 def _state_changes(states: Mapping[str, str], reading: Reading) -> Iterator[dict[str, Json]]:
@@ -121,7 +122,8 @@ def _turnover(
 
 
 def _step(reading: Reading, present: Mapping[str, Entity], events: list[dict[str, Json]]) -> dict[str, Json]:
-    words = step_text({"action": reading.action, "events": events}, reading.place, reading.text)
+    ended: dict[str, Json] = {"outcome": reading.outcome, "reward": reading.reward}
+    words = step_text({"action": reading.action, "events": events, **ended}, reading.place, reading.text)
     step: dict[str, Json] = {
         "kind": "step",
         "text": words if words.strip() else "Nothing happens",
@@ -139,7 +141,7 @@ def _step(reading: Reading, present: Mapping[str, Entity], events: list[dict[str
         step["at"] = reading.at.isoformat()
     if reading.prediction_error is not None:
         step["prediction_error"] = reading.prediction_error
-    return step
+    return step | {name: value for name, value in ended.items() if value is not None}
 
 
 def _seen(entity: Entity) -> dict[str, Json]:

@@ -6,15 +6,23 @@ Numbers that are none (NaN, infinity) are dropped on the way in: a sensor may li
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Final
+from typing import Final, TypedDict
 
 from episodic_agent.core.ingest.clean import Cleaner
+from episodic_agent.core.ingest.steps import check_step
 from episodic_agent.core.ingest.times import read_time
 from episodic_agent.core.ingest.words import type_name
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Entity, Json, Reading
 
 _FIELDS: Final = frozenset(field.name for field in fields(Reading))
+# What other programs call the fields of readings, as `add` takes it; what can be none of them is an extra.
+_ALSO: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("timestamp", "time", "ts", "created_at"), "at"),
+    **dict.fromkeys(("location", "location_label", "room"), "place"),
+    **{"events": "changes", "content": "text", "objects": "entities"},
+}
+_FIRST_SECOND: Final = 1e8  # since 1970: a smaller number counts from where a world began
 
 
 def reading_as_json(reading: Reading) -> dict[str, Json]:
@@ -41,11 +49,14 @@ def reading_as_json(reading: Reading) -> dict[str, Json]:
     for name, value in (("action", reading.action), ("text", reading.text), ("extras", dict(reading.extras))):
         if value:
             answers[name] = value
-    return answers
+    ended = {"outcome": reading.outcome, "reward": reading.reward}
+    return answers | {name: value for name, value in ended.items() if value is not None}
 
 
 def reading_from_json(raw: object) -> Reading:
-    """Read a recorded reading; raises InvalidInput naming the field that cannot be.
+    """Read a recorded reading, by the usual names of its fields too; other keys are its extras.
+
+    Raises InvalidInput naming the field that cannot be.
 
     >>> reading_from_json({"number": 3, "place": "hall"}).place
     'hall'
@@ -53,7 +64,12 @@ def reading_from_json(raw: object) -> Reading:
     if not isinstance(raw, Mapping):
         raise InvalidInput(f"a reading is an object with a number, not {type_name(raw)}")
     cleaner = Cleaner()
-    answers = cleaner.mapping(raw)
+    fields_read = cleaner.mapping(raw)
+    answers = {name: value for name, value in fields_read.items() if name not in _ALSO}
+    for name, value in fields_read.items():
+        if name in _ALSO:
+            meant = _ALSO[name] if _is_meant(_ALSO[name], value) else name
+            answers.setdefault(meant, value)
     number = answers.get("number")
     if isinstance(number, bool) or not isinstance(number, int):
         raise InvalidInput(f"a reading needs `number`, a whole number, not {type_name(number)}")
@@ -74,7 +90,36 @@ def reading_from_json(raw: object) -> Reading:
         else finite(answers["prediction_error"], "prediction_error"),
         restarts=answers.get("restarts") is True,
         extras={**extras, **(arguments if isinstance(arguments, Mapping) else {})},
+        **_ended(answers),
     )
+
+
+class _Ended(TypedDict):
+    outcome: str | bool | None
+    reward: float | None
+
+
+def _ended(arguments: Mapping[str, Json]) -> _Ended:
+    outcome, reward = arguments.get("outcome"), arguments.get("reward")
+    check_step({"outcome": outcome, "reward": reward})
+    return {
+        "outcome": outcome if isinstance(outcome, str | bool) else None,
+        "reward": float(reward) if isinstance(reward, int | float) else None,
+    }
+
+
+def _is_meant(name: str, value: Json) -> bool:
+    """Tell whether what stands under another name can be a field."""
+    several = list(value) if isinstance(value, list | tuple) else []
+    match name:
+        case "at":
+            since = isinstance(value, int | float) and not isinstance(value, bool) and value >= _FIRST_SECOND
+            return since or isinstance(value, str)
+        case "changes":
+            return bool(several) and all(isinstance(one, Mapping) for one in several)
+        case "entities":
+            return bool(several) and all(isinstance(one, str) and one.strip() for one in several)
+    return isinstance(value, str)
 
 
 def finite(value: object, name: str) -> float:
@@ -133,6 +178,7 @@ def _objects(arguments: Mapping[str, Json], name: str) -> list[Mapping[str, Json
         return []
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise InvalidInput(f"{name} must be a list of objects, not {type_name(value)}")
+    value = [{"id": one} if name == "entities" and isinstance(one, str) else one for one in value]
     for item in value:
         if not isinstance(item, Mapping):
             raise InvalidInput(f"{name} must hold objects, not {type_name(item)}")

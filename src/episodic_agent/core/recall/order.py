@@ -133,7 +133,7 @@ def read_order(text: str) -> Order | None:
     >>> read_order("What happened in the last three weeks?"), read_order("What is my last name?")
     (None, None)
     """
-    folded = re.sub(r"\w+", lambda match: fold(match.group()), _asked(text))
+    folded = re.sub(r"\w+", lambda match: fold(match.group()), asking_part(text))
     if not re.search(_ANY, folded):
         return None
     for latest, patterns, anchor in ((True, _LATEST, _BEFORE), (False, _EARLIEST, _AFTER)):
@@ -184,11 +184,11 @@ def asks_where_now(text: str) -> bool:
     >>> asks_where_now("Where did we eat in May?"), asks_where_now("I know where it is.")
     (False, False)
     """
-    folded = re.sub(r"\w+", lambda match: fold(match.group()), _asked(text))
+    folded = re.sub(r"\w+", lambda match: fold(match.group()), asking_part(text))
     return re.search(_WHERE_NOW, folded) is not None
 
 
-def _asked(text: str) -> str:
+def asking_part(text: str) -> str:
     """Return the sentences that ask, or everything where none does: small talk around is not the question."""
     pieces = re.split(r"(?<=[?？。！!])\s*", text)
     return " ".join(piece for piece in pieces if piece.endswith(("?", "？"))) or text

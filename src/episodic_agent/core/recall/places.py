@@ -22,10 +22,12 @@ from episodic_agent.core.ingest.words import step_parts
 from episodic_agent.core.language import fold, script, tokens
 from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
 from episodic_agent.core.recall.alone import QUESTION_MARKS
+from episodic_agent.core.recall.order import asking_part
 from episodic_agent.data import listed_words, texts
 from episodic_agent.schemas import Kind, Observation
 
 _MOST_WORDS: Final = 8
+_MOST_NAMED: Final = 2  # words that name a thing: "reading glasses"
 _WORD: Final = re.compile(r"[^\W_]+")
 # Where a new word begins inside one: "livingRoom", "Room12".
 _INNER: Final = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
@@ -167,13 +169,23 @@ def thing_asked(question: str, content: tuple[str, ...], language: str | None) -
     >>> thing.terms, thing.owner, thing.is_named("Marek's keys lie here")
     (frozenset({'key'}), 'Lena', False)
     """
-    named = [term for term in content if term not in _aside(language)]
-    if not named:
+    if script(question) in BIGRAM_SCRIPTS:  # there pairs of characters name nothing for sure
         return None
-    if script(question) in BIGRAM_SCRIPTS:
-        return SoughtThing(frozenset(named), "", language)
-    owners = (who for who, what in _OWNER.findall(question) if named[-1] in tokens(what, language))
-    return SoughtThing(frozenset(named[-1:]), next(owners, ""), language)
+    asked = asking_part(question)
+    owners = {who: {*tokens(what, language)} for who, what in _OWNER.findall(asked)}
+    owned = {term for who in owners for term in tokens(who, language)}
+    there = {*tokens(asked, language)} - _aside(language) - owned
+    named = [term for term in content if term in there]
+    if not 1 <= len(named) <= _MOST_NAMED or _is_described(asked):
+        return None
+    owner = next((who for who, what in owners.items() if named[-1] in what), "")
+    return SoughtThing(frozenset(named[-1:]), owner, language)
+
+
+def _is_described(question: str) -> bool:
+    """Tell whether more than its name says which thing is meant: "the shop in Mill Street that Ana likes"."""
+    words = {fold(match.group()) for match in _WORD.finditer(question)}
+    return not words.isdisjoint(_where_words() | listed_words("recall/order.describing"))
 
 
 def sightings(

@@ -1,5 +1,6 @@
 """Commands that put experience in: init, add, import, flush, upkeep."""
 
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -76,12 +77,15 @@ def add(
     user: str | None,
     as_json: bool,
 ) -> None:
-    """Remember one message; the TEXT `-` is read from standard input."""
+    """Remember one message; the TEXT `-` is read from standard input.
+
+    JSON of an object with a `kind`, as of an agent's step, is that and no text.
+    """
     if text == STANDARD:
         text = _piped_text()
     with app.user(user, create=True) as memory:
         receipts = memory.add(
-            text,
+            _event_in(text) or text,
             thread=thread,
             channel=channel,
             role=role,
@@ -98,6 +102,15 @@ def add(
         known = "erased, not added again" if receipt.state == ERASED else "known already"
         remedy = "; a new --id keeps it" if receipt.state == ERASED else ""
         out().print(f"{'added' if receipt.added else known}: {receipt.id} (seq {receipt.seq}){remedy}")
+
+
+def _event_in(text: str) -> dict[str, Any] | None:
+    """Return the event that a text is as JSON, None for any other text."""
+    try:
+        event = json.loads(text) if text.lstrip().startswith("{") else None
+    except (ValueError, RecursionError):
+        return None
+    return event if isinstance(event, dict) and "kind" in event else None
 
 
 def _piped_text() -> str:
