@@ -75,7 +75,7 @@ def test_a_question_that_nothing_answers_is_told_what_always_holds_and_little_el
     for day in range(1, 50):
         say(memory, day, f"Bus number {day} came late to the station, so I walked", thread=f"bus {day}")
     assert mine(memory).search(NOWHERE).abstained
-    for asked in (NOWHERE, "zeppelin"):
+    for asked in (NOWHERE, "zeppelin", "How much is the rent?"):
         context = told(memory, asked, 1_500)
         assert "emojis" in context
         assert "Bus number" not in context
@@ -92,3 +92,26 @@ def test_a_question_that_goes_on_with_a_talk_is_no_question_for_what_nothing_tel
         thread="now",
     )
     assert "Bus number" in told(memory, "What is the delay there today?", 1_500, thread="now")
+
+
+def test_a_greeting_calls_up_nothing_that_was_said_in_such_words(open_memory: OpenMemory) -> None:
+    memory = open_memory(embedder="none")
+    say(memory, 0, "Never use emojis with me")
+    for day in range(1, 40):
+        say(memory, day, f"Bus number {day} came late this morning, so I walked", thread=f"bus {day}")
+    context = told(memory, "Morning!", 800, channel="mail")
+    assert "emojis" in context
+    assert "Bus" not in context
+
+
+def test_a_remark_in_the_middle_of_a_talk_is_told_less_than_a_question_that_opens_one(
+    open_memory: OpenMemory,
+) -> None:
+    memory = open_memory(embedder="none")
+    for day in range(1, 50):
+        say(memory, day, f"The ferry to the island left pier {day} late", thread=f"ferry {day}")
+    talk = [{"role": ("user", "assistant")[n % 2], "content": f"Word {n} on knitting"} for n in range(8)]
+    question = told(memory, "When was the ferry to the island late?", 800, channel="mail")
+    say(memory, 59.999, *talk, channel="mail")
+    remark = told(memory, "The ferry to the island was late", 800, channel="mail")
+    assert remark.count("- The ferry") < 5 < question.count("- The ferry")

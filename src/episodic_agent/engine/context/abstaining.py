@@ -17,7 +17,9 @@ from episodic_agent.core.context.relevance import EarlierWords
 from episodic_agent.core.episodes.languages import guess_language
 from episodic_agent.core.language import words
 from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
+from episodic_agent.core.links.lexicon import cues
 from episodic_agent.core.recall.alone import asks
+from episodic_agent.data import phrase_set
 from episodic_agent.engine.deps import Deps
 
 Floats = NDArray[np.float64]
@@ -27,14 +29,22 @@ _NEVER: Final = 100.0  # log-odds that what may not be told loses
 _FEWEST: Final = 2  # terms: "how was it?" presupposes what is meant
 
 
+def says_nothing(text: str) -> bool:
+    """Tell whether a message thanks, agrees or greets, and no more: what stands above it answers it.
+
+    >>> says_nothing("Morning!"), says_nothing("ok, thanks"), says_nothing("The morning shift")
+    (True, True, False)
+    """
+    return cues(text).nothing or " ".join(words(text)) in phrase_set("language/coming.greetings")
+
+
 def is_unanswered(deps: Deps, text: str, at: datetime, seen: EarlierWords, documents: int) -> bool:
     """Tell whether a message asks, or is a word to look for, and a search of as many texts would abstain."""
     query = ranking.analyse(text, (), at, language=deps.language or guess_language(text))
-    is_question = asks(text) and seen.terms >= _FEWEST and not seen.links.any()
+    is_question = asks(text) and not seen.links.any() and _says_what(text, seen)
     # where words stand without spaces one may be a whole request
     is_word = query.literal and query.script not in BIGRAM_SCRIPTS and len(words(text)) == 1
-    known = deps.calibration is not None or deps.embedder_name.startswith(ranking.CALIBRATED_FOR)
-    # cosines on no known scale tell what is nearest, and not whether that is near
+    known = knows_scale(deps)
     if not (is_question or is_word) or (seen.cosine.any() and not known):
         return False
     every = ranking.Candidates(
@@ -47,6 +57,18 @@ def is_unanswered(deps: Deps, text: str, at: datetime, seen: EarlierWords, docum
     share = ranking.measured_share(query, every, known=known)
     sure = ranking.answerability(query, every, 0.0, known=known, share=share, documents=documents)
     return sure < ranking.RECALL_2027_01.threshold
+
+
+def knows_scale(deps: Deps) -> bool:
+    """Tell whether cosines tell what is near; on no known scale they tell what is nearest."""
+    return deps.calibration is not None or deps.embedder_name.startswith(ranking.CALIBRATED_FOR)
+
+
+def _says_what(text: str, seen: EarlierWords) -> bool:
+    """Tell whether a question says what it asks for: in two terms, or in one that nobody here said yet."""
+    read = cues(text)
+    alone = seen.terms == 1 and not seen.held.any() and not (read.continuation or read.anaphora)
+    return seen.terms >= _FEWEST or alone
 
 
 def without_unsure(worths: Floats, refs: Sequence[int]) -> Floats:

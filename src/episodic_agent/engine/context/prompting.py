@@ -37,11 +37,11 @@ from episodic_agent.core.facts.speakers import as_prompted
 from episodic_agent.core.facts.stating import WISH, wish
 from episodic_agent.core.identity import episode_id
 from episodic_agent.core.language import excerpt, tokens
-from episodic_agent.core.links.lexicon import cues
 from episodic_agent.core.skills.confidence import present_confidence
 from episodic_agent.core.skills.requests import fit
 from episodic_agent.core.threads.turns import is_reply
 from episodic_agent.engine.chains.ancestry import parents_above
+from episodic_agent.engine.context.abstaining import says_nothing
 from episodic_agent.engine.context.addressing import not_meant_here
 from episodic_agent.engine.context.answering import with_late_answers
 from episodic_agent.engine.context.correcting import with_corrections
@@ -139,7 +139,7 @@ def prompt(
     apart = set() if current.thread is None else on_both_sides(tx, current.thread.id) - set(linked)
     earlier: list[QuotedText] = []
     stored: dict[int, Observation] = {}
-    if policy != RIVALS or not cues(current.text).nothing:  # "thanks" is answered from what stands above it
+    if policy != RIVALS or not says_nothing(current.text):
         earlier, stored = gathered(
             tx, deps, current, linked=linked, apart=apart, visibility=visibility, shown=shown, policy=policy
         )
@@ -255,13 +255,14 @@ def _bearing(facts: Sequence[QuotedText], earlier: Sequence[QuotedText], now: Si
     about eating.
     """
     eating = is_about_eating(now.text)
-    worths = {(item.thread_id, item.first_seq): item.worth for item in earlier}
+    sources = {item.spot: item for item in earlier}
     result = []
     for fact in facts:
-        worth = worths.get((fact.thread_id, fact.first_seq))
+        source = sources.get(fact.spot)
         stands = fact.wish or fact.worth > _FIRST or (eating and tells_of_diet(fact.text))
         if fact.quotation and not stands:
-            result.append(replace(fact, worth=_UNKNOWN if worth is None else worth + _LASTS))
+            worth, margin = (_UNKNOWN, 0.0) if source is None else (source.worth + _LASTS, source.margin)
+            result.append(replace(fact, worth=worth, margin=margin))
         else:
             result.append(fact)
     return result
