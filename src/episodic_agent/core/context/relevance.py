@@ -209,7 +209,8 @@ def margins(matter: Floats, related: Floats, message: float) -> Floats:
         return np.zeros(len(related))
     allowed = COST * np.minimum(np.logaddexp(0.0, related), LEAST_STRANGE)
     needless = NEEDLESS * np.logaddexp(0.0, -message)
-    return allowed - needless - MATTER_SHARE * np.minimum(matter, MOST_MATTER) + SHIFT
+    margin: Floats = allowed - needless - MATTER_SHARE * np.minimum(matter, MOST_MATTER) + SHIFT
+    return margin
 
 
 def statement_worth(*, vectors: bool) -> float:
