@@ -15,7 +15,6 @@ from builders.embedders import TopicEmbedder
 from conftest import OpenMemory
 
 from episodic_agent import Memory
-from episodic_agent.core.context.frames import frames
 from episodic_agent.core.context.telling import Block, QuotedText, Spot
 from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.language import plural
@@ -137,11 +136,7 @@ def test_what_ended_words_is_lifted_where_no_fact_tells_all_of_it(
     newer = quote(Block.BEFORE, 1, f"{DIET} The 28th.", -9.0)
     with memory._deps.store.begin(Scope("default", "default"), write=False) as tx:
         facts = [quote(Block.KNOWN, 1, f'"{fact}"', -4.0)]
-        visibility = Visibility(tx, at(60))
-        now = situation(tx, "the 26th?", None, at(60), None, end=None, visibility=visibility)
-        known, earlier = with_corrections(
-            tx, memory._deps, now, facts, [older, newer], {}, frame=frames()["en"]
-        )
+        known, earlier = with_corrections(tx, memory._deps, facts, [older, newer], {})
     assert known[0].worth > older.worth
     assert (earlier[1].worth > older.worth) is is_lifted
     assert earlier[0].corrected_by == ((place, 1),)

@@ -38,7 +38,6 @@ class ContextPhrases:
     promised: str
     due: str
     done: str
-    changed: str
     before: str
     session: str
     outcome: str

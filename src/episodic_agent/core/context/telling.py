@@ -112,9 +112,9 @@ class QuotedText:
     log-odds as `relevances` gives them, for every block on the same scale. `sitting` tells which stretch of
     talk it is of; `quotation` a fact that stands in its speaker's own words, `wish` one of how to answer
     or a pinned one, told whatever the message is about, `rule` one that it asks for. `corrected_by` are
-    texts that may have changed it: it is told with them or not at all; `former` says that one surely did, and
-    when, and stands before it. `answers` is the request that a reply concludes with tools between them.
-    `place` is the name of the thread it is from, "" for this one and those whose name tells nothing.
+    texts that may have changed it: it is told with them or not at all. `answers` is the request that a
+    reply concludes with tools between them. `place` is the name of the thread it is from, "" for this one
+    and those whose name tells nothing.
     `nearness` is how near each of the `pieces` of a long text is to what is asked, in [-1, 1]. `margin` is
     how far below a bar its worth may be for it to be told (as `relevances` gives it).
     """
@@ -135,7 +135,6 @@ class QuotedText:
     wish: bool = False
     rule: bool = False
     corrected_by: tuple[Spot, ...] = ()
-    former: str = ""
     answers: Spot | None = None
     place: str = ""
     nearness: tuple[float, ...] = ()
@@ -577,8 +576,7 @@ def terms_of(text: str) -> frozenset[str]:
 
 
 def _speaker(quote: QuotedText) -> str:
-    """Return what stands before a text: that it is no longer so, and whose it is."""
-    return f"({quote.former}) {_called(quote.speaker)}" if quote.former else _called(quote.speaker)
+    return _called(quote.speaker)
 
 
 @lru_cache(maxsize=1_024)

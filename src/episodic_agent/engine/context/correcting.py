@@ -9,27 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-import numpy as np
-
-from episodic_agent.core.context.frames import ContextPhrases
 from episodic_agent.core.context.telling import Block, QuotedText, Spot, terms_of
 from episodic_agent.core.facts.amending import BEHIND, LONGEST, amendment
 from episodic_agent.core.facts.harm import may_end
 from episodic_agent.core.facts.replacing import JudgedStatement, likelihood
-from episodic_agent.core.facts.stating import is_person
-from episodic_agent.core.facts.succeeding import (
-    ANSWERING,
-    SUCCEEDS,
-    AnsweringText,
-    asks_before,
-    change_of,
-    share_at,
-    succeeding,
-)
 from episodic_agent.core.language import sentences
 from episodic_agent.core.recall.alone import QUESTION_MARKS
-from episodic_agent.core.recall.order import read_order
-from episodic_agent.engine.context.gathering import Situation
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.quoting import knows_meaning
 from episodic_agent.protocols import OBSERVATIONS, Transaction
@@ -40,7 +25,6 @@ MAY_CORRECT: Final = 0.25  # from which later words are told with what they may 
 LOOKED_AT: Final = 24  # lines, the likeliest to be told, for each of which
 NEAREST: Final = 8  # later statements are judged by meaning, and
 FOLLOWING: Final = 3  # those that stand next behind it
-FORMER: Final = 0.4  # from which what was said earlier says that it changed
 BEARS: Final = -2.0  # log-odds from which a line bears on the message: what it says must be so
 MOST: Final = 2  # of them are told with it, the likeliest
 _ALIKE: Final = 0.3  # cosine, or share of terms
@@ -50,23 +34,15 @@ _ABOVE: Final = 1e-3  # log-odds: what corrects is taken first
 def with_corrections(
     tx: Transaction,
     deps: Deps,
-    current: Situation,
     facts: Sequence[QuotedText],
     earlier: Sequence[QuotedText],
     stored: Mapping[int, Observation],
-    *,
-    frame: ContextPhrases,
 ) -> tuple[list[QuotedText], list[QuotedText]]:
     """Return facts and what was said earlier, each with what may have changed it, and that worth as much.
 
     Judged are statements that bear on the message: an answer would rest on them. A question changes nothing.
-    What surely is no longer so says when it changed.
     """
     judged = _corrections(tx, deps, earlier, stored)
-    likely = _followed(tx, deps, current, earlier, stored)
-    for spot, (newer, _) in likely.items():
-        judged[spot] = tuple(dict.fromkeys([*judged.get(spot, ()), newer]))
-    former = _former(earlier, likely, frame)
     later = dict(judged)
     for line in earlier:  # what surely took a fact's place, too
         if line.corrected_by:
@@ -85,10 +61,7 @@ def with_corrections(
         known[line.spot] = known.get(line.spot, "") + line.text
     known_lines = [
         replace(
-            one,
-            worth=max(one.worth, worths.get(one.spot, one.worth)),
-            corrected_by=judged.get(one.spot, ()),
-            former=former.get(one.spot, ""),
+            one, worth=max(one.worth, worths.get(one.spot, one.worth)), corrected_by=judged.get(one.spot, ())
         )
         for one in facts
     ]
@@ -100,57 +73,10 @@ def with_corrections(
             if one.text in known.get(one.spot, "")
             else max(one.worth, worths.get(one.spot, one.worth)),
             corrected_by=later.get(one.spot, ()),
-            former=former.get(one.spot, ""),
         )
         for one in earlier
     ]
     return known_lines, earlier_lines
-
-
-def _former(
-    earlier: Sequence[QuotedText], likely: Mapping[Spot, tuple[Spot, float]], frame: ContextPhrases
-) -> dict[Spot, str]:
-    """Return by the place of what surely changed the words that say so, with the day."""
-    days = {line.spot: line.at for line in earlier}
-    changed = {spot: newer for spot, (newer, sure) in likely.items() if sure >= FORMER}
-    return {spot: frame.changed.replace("{}", f"{days[newer]:%Y-%m-%d}") for spot, newer in changed.items()}
-
-
-def _followed(
-    tx: Transaction,
-    deps: Deps,
-    current: Situation,
-    earlier: Sequence[QuotedText],
-    stored: Mapping[int, Observation],
-) -> dict[Spot, tuple[Spot, float]]:
-    """Return by the place of what answers the message the place of what takes its place, and how likely.
-
-    Nothing where the message asks for what was, or for a time.
-    """
-    vector = current.vector
-    if vector is None or not knows_meaning(deps) or current.when is not None:
-        return {}
-    if read_order(current.text) is not None or asks_before(current.text, vector):
-        return {}
-    refs = {(item.thread_id, item.seq): ref for ref, item in stored.items()}
-    lines = [line for line in earlier if line.spot in refs]
-    lines = sorted(lines, key=lambda line: (-line.worth, line.at, line.spot))[:ANSWERING]
-    rows = tx.index.vectors(OBSERVATIONS, deps.embedder_name, [refs[line.spot] for line in lines])
-    lines = [line for line in lines if refs[line.spot] in rows]
-    texts = []
-    for place, line in enumerate(lines):
-        observation, row = stored[refs[line.spot]], rows[refs[line.spot]]
-        change = change_of(observation.text, row) if is_person(observation.actor) else None
-        texts.append(
-            AnsweringText(observation.text, observation.actor, observation.at, share_at(place), row, change)
-        )
-    sure = np.round(succeeding(current.text, vector, texts), 6)
-    best = sure.argmax(1) if lines else ()
-    return {
-        line.spot: (lines[int(m)].spot, float(sure[n, m]))
-        for n, (line, m) in enumerate(zip(lines, best, strict=True))
-        if sure[n, m] >= SUCCEEDS
-    }
 
 
 def _corrections(

@@ -153,7 +153,7 @@ def prompt(
         earlier, stored = with_late_answers(tx, around, earlier, stored)
         earlier, stored = beside_what_holds(tx, around, earlier, stored, max_tokens=max_tokens)
         earlier = _of_its_time(earlier, current, alone=bounded)
-        facts, earlier = with_corrections(tx, deps, current, facts, earlier, stored, frame=frame)
+        facts, earlier = with_corrections(tx, deps, facts, earlier, stored)
         for line, spoken in decided(tx, current, earlier, session, apart, visibility=visibility, frame=frame):
             earlier.append(line)
             proofs.append(spoken)

@@ -13,21 +13,12 @@ from numpy.typing import NDArray
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.echo import is_echo, own_words
 from episodic_agent.core.episodes.roles import role_of
-from episodic_agent.core.facts.stating import KNOWN_EMBEDDERS, STATEMENTS, is_person, lasting
-from episodic_agent.core.facts.succeeding import (
-    ANSWERING,
-    SUCCEEDS,
-    AnsweringText,
-    asks_before,
-    change_of,
-    succeeding,
-)
+from episodic_agent.core.facts.stating import STATEMENTS, lasting
 from episodic_agent.core.language import tokens
 from episodic_agent.core.language.timewords import date_words
 from episodic_agent.core.recall import (
     Candidates,
     EpisodeArrays,
-    Fused,
     Query,
     ceiling,
     kept_terms,
@@ -45,7 +36,7 @@ from episodic_agent.core.recall.second import FIRST_HITS, READ, shared_terms
 from episodic_agent.core.strength.decay import retrievability
 from episodic_agent.engine.episodes.listing import open_card, worded_open
 from episodic_agent.engine.recall.concluding import conclusions
-from episodic_agent.engine.recall.facts import DIGITS, replaced_words
+from episodic_agent.engine.recall.facts import replaced_words
 from episodic_agent.engine.recall.filtering import SearchBounds
 from episodic_agent.engine.recall.former import FormerQuery
 from episodic_agent.engine.recall.places import known_visits
@@ -437,55 +428,16 @@ class Gatherer:
         return likely
 
     def replaced(
-        self, gathered: Gathered, first: Fused, now: datetime
+        self, gathered: Gathered, first: Sequence[int], now: datetime
     ) -> Sequence[tuple[int, Sequence[int]]]:
         """Return which of the first hits are no longer so at `now`, and the rows that say what is.
 
-        `STATED` of them are read; the newest stand first. That is what is known to be over, and of what
-        answers best what surely changed since; nothing where it is asked for what was.
+        `first` are rows, best first, of which `STATED` are read; the newest stand first.
         """
-        vector = self._vector if self._embedder in KNOWN_EMBEDDERS else None
-        if asks_before(self._query.text, vector):
-            return []
-        read = self.observations(gathered, first.order[:STATED].tolist())
+        read = self.observations(gathered, first[:STATED])
         row_of = {observation.id: row for row, observation in read.items()}
         pairs = replaced_words(self._tx, {o.id: o for o in read.values()}, now)
-        known = {row_of[old]: sorted(row_of[one] for one in newer & row_of.keys()) for old, newer in pairs}
-        judged = {} if vector is None or self._is_bounded() else self._succeeded(gathered, first, vector)
-        over = list({**judged, **known}.items())
-        return sorted(over, key=lambda pair: (read[pair[0]].at, pair[0]), reverse=True) if judged else over
-
-    def _is_bounded(self) -> bool:
-        """Tell whether a question names a time, an order, or words to look for."""
-        query = self._query
-        ordered = query.order is not None and not query.order.of_places
-        return ordered or bool(query.time) or query.ahead is not None or bool(query.literal)
-
-    def _succeeded(self, gathered: Gathered, first: Fused, vector: Vector) -> dict[int, list[int]]:
-        """Return of the best hits those whose place another takes, likely enough to stand before them."""
-        rows = first.order[:ANSWERING].tolist()
-        stored = self.observations(gathered, rows)
-        refs = [int(gathered.refs[row]) for row in rows]
-        vectors = self._tx.index.vectors(OBSERVATIONS, self._embedder, refs)
-        rows = [row for row, ref in zip(rows, refs, strict=True) if ref in vectors]
-        summed = np.add.reduce(list(first.legs.values()))
-        best = float(summed[rows].max(initial=0.0)) or 1.0
-        texts = []
-        for row in rows:
-            observation, own = stored[row], vectors[int(gathered.refs[row])]
-            change = change_of(observation.text, own) if is_person(observation.actor) else None
-            texts.append(
-                AnsweringText(
-                    observation.text, observation.actor, observation.at, summed[row] / best, own, change
-                )
-            )
-        likely = np.round(succeeding(self._query.text, vector, texts), DIGITS)
-        later = likely.argmax(1) if rows else []
-        return {
-            row: [rows[int(m)]]
-            for n, (row, m) in enumerate(zip(rows, later, strict=True))
-            if likely[n, m] >= SUCCEEDS
-        }
+        return [(row_of[old], sorted(row_of[one] for one in newer & row_of.keys())) for old, newer in pairs]
 
     def _episodes(
         self, refs: Refs, bounds: SearchBounds

@@ -482,7 +482,7 @@ class Recaller:
             observations = ranking.with_raised(observations, there, ids, weights.due, "talk")
         if weights.states > 0:
             # last, as it only moves: what is no longer so may have been lifted by the day it named
-            over = gatherer.replaced(gathered, observations, asked.now)
+            over = gatherer.replaced(gathered, observations.order.tolist(), asked.now)
             observations = ranking.with_replaced(observations, over, ids)
         return observations, over
 
