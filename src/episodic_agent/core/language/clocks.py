@@ -48,7 +48,7 @@ class Clock(NamedTuple):
         """Return the local hours, beyond 24 past midnight; `part` are those of the part of the day named.
 
         >>> Clock(0, 0, (2, ""), (4, ""), False).hours(), Clock(0, 0, (10, ""), (2, "pm"), True).hours()
-        ((14, 16), (10, 14.0))
+        ((14.0, 16.0), (10.0, 14.0))
         >>> Clock(0, 0, (11, ""), None, False).hours((18, 29))
         (23, 29)
         """
