@@ -209,8 +209,7 @@ def margins(matter: Floats, related: Floats, message: float) -> Floats:
         return np.zeros(len(related))
     allowed = COST * np.minimum(np.logaddexp(0.0, related), LEAST_STRANGE)
     needless = NEEDLESS * np.logaddexp(0.0, -message)
-    margin: Floats = allowed - needless - MATTER_SHARE * np.minimum(matter, MOST_MATTER) + SHIFT
-    return margin
+    return allowed - needless - MATTER_SHARE * np.minimum(matter, MOST_MATTER) + SHIFT
 
 
 def statement_worth(*, vectors: bool) -> float:
