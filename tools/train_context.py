@@ -7,10 +7,8 @@ A life is weeks of one person's talk: messages, sittings with those they go on f
 can only be answered with) and questions with evidence. Each life is played through the engine, which gathers
 the candidates of each message as it does for anybody; so links, sittings and what is at hand are as they are.
 The first judge learns which candidates are needed, also from messages that need nothing ("thanks"), the
-second which are of sittings that the labels connect, the third the same of the likeliest candidates alone,
-the fourth which messages need anything.
-What states something that lasts is judged for each life by a judge of facts that never saw it
-(`tools/train_facts.py`), so that its weight is that of one on new talk.
+second which are of sittings that the labels connect. What states something that lasts is judged for each life
+by a judge of facts that never saw it (`tools/train_facts.py`), so that its weight is that of one on new talk.
 Printed for each life left out: the share of needed messages told within 800 and 2,000 tokens, the share of
 told lines from sittings the labels do not connect, lines a context at 800, and lines where nothing is needed.
 """
@@ -33,16 +31,12 @@ from episodic_agent.core.context.relevance import (
     BIAS,
     MATTER,
     MATTER_SHARE,
-    MESSAGE,
     MOST_MATTER,
     NEED,
     READ_AGAIN,
-    RELATED,
     STATES,
     EarlierWords,
     bearing,
-    margins,
-    message_features,
     rival_features,
 )
 from episodic_agent.core.context.telling import Block, QuotedText, tell
@@ -56,8 +50,7 @@ from episodic_agent.wiring import load_settings, make_embedder, temporary_memory
 Floats = NDArray[np.float64]
 OF_VECTORS = ("cosine", "around", "matter", "best", "mean", "before", "after", "rank", "rank_sitting")
 OF_WORDS = ("words", "held")  # in a feature's name
-RIDGE = {NEED: 300.0, MATTER: 50.0, RELATED: 50.0, MESSAGE: 5.0}
-LIKELIEST = 100  # candidates by need, of which the third judge learns: of the rest nothing is told
+RIDGE = {NEED: 300.0, MATTER: 50.0}
 QUESTIONS = 0.5  # what a question of the labels weighs beside a message of the talk
 NOTHING = 0.25  # what a message that needs nothing weighs
 LOOKED_AT = 6  # of those, one in so many is told, to count its lines
@@ -96,10 +89,10 @@ class Player:
         self._idle: list[tuple[str | None, frozenset[str], dict[str, Any]]] = []
         whole = (gathering.relevances, prompting.gathered, prompting.tell, playing._context, playing._asked)
         message = playing._message
-        merged = (gathering.newest_rounds, gathering.newest_outputs, gathering._conclusions)
+        merged = (gathering._newest_rounds, gathering._newest_outputs, gathering._conclusions)
         # judged is what there is before lines merge
-        gathering.newest_rounds = lambda quotes, *_, **__: list(quotes)
-        gathering.newest_outputs = lambda quotes, _: list(quotes)
+        gathering._newest_rounds = lambda quotes, *_, **__: list(quotes)
+        gathering._newest_outputs = lambda quotes, _: list(quotes)
         gathering._conclusions = lambda *_: []
         gathering.relevances = self._watch("seen", whole[0], 0)
         prompting.gathered = self._watch("gathered", whole[1], None)
@@ -113,7 +106,7 @@ class Player:
                 self._handle = memory.user(self.life.user)
                 playing.play(self.life, self._handle, clock, look_up=False)
         finally:
-            gathering.newest_rounds, gathering.newest_outputs, gathering._conclusions = merged
+            gathering._newest_rounds, gathering._newest_outputs, gathering._conclusions = merged
             gathering.relevances, prompting.gathered, prompting.tell = whole[:3]
             playing._context, playing._asked, playing._message = *whole[3:], message
         self.cases = [self._case(*row) for row in self._raw]
@@ -223,39 +216,25 @@ def columns(case: Case, judge: str, *, vectors: bool) -> list[str]:
     ]
 
 
-def fit(cases: Sequence[Case], idle: Sequence[Case], *, vectors: bool) -> dict[str, dict[str, float]]:
-    """Return the weights of the four judges: ridge logistic regressions, of features as they are."""
-    of_talk = [case for case in cases if case.asked is not None]
-    names = columns(cases[0], NEED, vectors=vectors)
-    weights = [np.full(len(c.ids), 1.0 if c.asked is not None else QUESTIONS) for c in cases]
-    weights += [np.full(len(c.ids), NOTHING) for c in idle]
-    every = [*cases, *idle]
-    rows = np.vstack([_columns(c.rows, names) for c in every])
-    need = solved(rows, np.concatenate([c.needed for c in every]), np.concatenate(weights), names, NEED)
-    names = columns(cases[0], MATTER, vectors=vectors)
-    rows = np.vstack([_columns(c.rows, names) for c in of_talk])
-    # a sitting counts once however long it is
-    weights = [5.0 / np.bincount(c.seen.sitting)[c.seen.sitting] for c in of_talk]
-    connected = np.concatenate([c.connected for c in of_talk])
-    matter = solved(rows, connected, np.concatenate(weights), names, MATTER)
-    likeliest = [np.argsort(-judged(c.rows, need), kind="stable")[:LIKELIEST] for c in of_talk]
-    rows = np.vstack([_columns(c.rows, names)[first] for c, first in zip(of_talk, likeliest, strict=True)])
-    answers = np.concatenate([c.connected[first] for c, first in zip(of_talk, likeliest, strict=True)])
-    related = solved(rows, answers, np.ones(len(answers)), names, RELATED)
-    read = [message_features(c.seen) for c in (*of_talk, *idle)]
-    names = [name for name in read[0] if vectors or name != "around"]
-    answers = np.repeat([1.0, 0.0], [len(of_talk), len(idle)])
-    rows = np.vstack([_columns(row, names) for row in read])
-    message = solved(rows, answers, np.ones(len(answers)), names, MESSAGE)
-    return {NEED: need, MATTER: matter, RELATED: related, MESSAGE: message}
-
-
-def _columns(rows: Mapping[str, Floats], names: Sequence[str]) -> Floats:
-    return np.stack([rows[name] for name in names], 1)
-
-
-def solved(x: Floats, y: Floats, w: Floats, names: Sequence[str], judge: str) -> dict[str, float]:
-    """Return the weights of one judge by the names of its features, with its bias."""
+def fit(cases: Sequence[Case], idle: Sequence[Case], judge: str, *, vectors: bool) -> dict[str, float]:
+    """Return the weights of a judge: ridge logistic regression, of features as they are."""
+    names = columns(cases[0], judge, vectors=vectors)
+    matrices, answers, weights = [], [], []
+    for case in cases:
+        if judge == MATTER and case.asked is None:
+            continue
+        matrices.append(np.stack([case.rows[name] for name in names], 1))
+        answers.append(case.needed if judge == NEED else case.connected)
+        if judge == NEED:
+            weights.append(np.full(len(case.ids), 1.0 if case.asked is not None else QUESTIONS))
+        else:  # a sitting counts once however long it is
+            counts = np.bincount(case.seen.sitting)
+            weights.append(5.0 / counts[case.seen.sitting])
+    for case in idle if judge == NEED else ():
+        matrices.append(np.stack([case.rows[name] for name in names], 1))
+        answers.append(case.needed)
+        weights.append(np.full(len(case.ids), NOTHING))
+    x, y, w = np.vstack(matrices), np.concatenate(answers), np.concatenate(weights)
     middle, spread = x.mean(0), x.std(0) + 1e-9
     z = np.hstack([(x - middle) / spread, np.ones((len(x), 1))])
     beta = np.zeros(z.shape[1])
@@ -276,39 +255,35 @@ def solved(x: Floats, y: Floats, w: Floats, names: Sequence[str], judge: str) ->
     }
 
 
-def judged(rows: Mapping[str, Floats], judge: Mapping[str, float]) -> Floats:
-    """Return the log-odds a judge gives each row, but for what it states."""
-    return sum((v * rows[n] for n, v in judge.items() if n not in (BIAS, STATES)), np.zeros(1)) + judge[BIAS]
-
-
-def score(case: Case, judges: Mapping[str, Mapping[str, float]]) -> tuple[Floats, Floats]:
-    """Return worths, those of the first candidates by what they state as well, and margins."""
-    need = judges[NEED]
-    message = float(judged(message_features(case.seen), judges[MESSAGE])[0])
-    matter, related = (judged(case.rows, judges[name]) for name in (MATTER, RELATED))
-    total = judged(case.rows, need) + MATTER_SHARE * np.minimum(matter, MOST_MATTER)
+def score(case: Case, need: Mapping[str, float], matter: Mapping[str, float]) -> Floats:
+    """Return what the two judges say together, the first candidates by what they state as well."""
+    one, other = (
+        sum((v * case.rows[n] for n, v in judge.items() if n not in (BIAS, STATES)), np.zeros(len(case.ids)))
+        + judge[BIAS]
+        for judge in (need, matter)
+    )
+    total: Floats = one + MATTER_SHARE * np.minimum(other, MOST_MATTER)
     first = np.argsort(-total, kind="stable")[:READ_AGAIN]
     bears = bearing(case.seen, vectors="cosine" in need)
     total[first] += need[STATES] * (bears * case.rows[STATES])[first]
-    return total, margins(matter, related, message)
+    return total
 
 
-def told(player: Player, case: Case, scores: tuple[Floats, Floats], budget: int) -> tuple[int, int, int, int]:
+def told(player: Player, case: Case, scores: Floats, budget: int) -> tuple[int, int, int, int]:
     """Return needed messages told and all, lines of unconnected sittings and all, of the text itself."""
     if case.asked is None:
         raise ValueError("a question has no context of its own")
     message, lines, named = case.asked
     worths = {
-        quote.spot: (float(worth), float(margin))
-        for quote, worth, margin in zip(case.quotes, *scores, strict=True)
+        (quote.thread_id, quote.first_seq): float(worth)
+        for quote, worth in zip(case.quotes, scores, strict=True)
     }
     judged = []
     for quote in lines:
-        worth, margin = worths.get(quote.spot, (-99.0, 0.0))
+        worth = worths.get((quote.thread_id, quote.first_seq), -99.0)
         of_fact = quote.block is Block.KNOWN and quote.text.endswith('"')
         if of_fact or quote.block is Block.BEFORE:
-            worth += LASTS * of_fact
-            quote = replace(quote, worth=worth, margin=margin)  # noqa: PLW2901 (the same line, judged anew)
+            quote = replace(quote, worth=worth + LASTS * of_fact)  # noqa: PLW2901 (the same line, judged anew)
         judged.append(quote)
     # the life is over: the names of its threads are no longer to be asked for
     context = tell(message, judged, **{**named, "max_tokens": budget, "place_of": lambda _: ""})
@@ -351,16 +326,16 @@ def train(paths: Sequence[Path], embedder: Embedder, *, ship: bool) -> None:
             idle = [case for one in players if one is not player for case in one.idle]
             if not others:
                 continue
-            judges = fit(others, idle, vectors=vectors)
+            judges = [fit(others, idle, judge, vectors=vectors) for judge in (NEED, MATTER)]
             mine = [case for case in player.cases if case.asked is not None]
-            scores = [score(case, judges) for case in mine]
+            scores = [score(case, *judges) for case in mine]
             sums = {
                 budget: np.sum([told(player, c, s, budget) for c, s in zip(mine, scores, strict=True)], 0)
                 for budget in BUDGETS
             }
             shares = [rows[0] / rows[1] for rows in sums.values()]
             least = sums[BUDGETS[0]]
-            needless = [told(player, c, score(c, judges), BUDGETS[0])[3] for c in player.idle[::LOOKED_AT]]
+            needless = [told(player, c, score(c, *judges), BUDGETS[0])[3] for c in player.idle[::LOOKED_AT]]
             print(
                 f"{kind:8s}{player.name:10s} covered@800 {shares[0]:.3f}  covered@2000 {shares[1]:.3f}  "
                 f"noise@800 {least[2] / max(least[3], 1):.3f}  lines {least[3] / len(mine):.1f}  "
@@ -369,7 +344,7 @@ def train(paths: Sequence[Path], embedder: Embedder, *, ship: bool) -> None:
             )
         everything = [case for player in players for case in player.cases]
         idle = [case for player in players for case in player.idle]
-        tables[kind] = fit(everything, idle, vectors=vectors)
+        tables[kind] = {judge: fit(everything, idle, judge, vectors=vectors) for judge in (NEED, MATTER)}
     if ship:
         origin = Origin(
             "tools/train_context.py",

@@ -102,16 +102,3 @@ def test_a_greeting_calls_up_nothing_that_was_said_in_such_words(open_memory: Op
     context = told(memory, "Morning!", 800, channel="mail")
     assert "emojis" in context
     assert "Bus" not in context
-
-
-def test_a_remark_in_the_middle_of_a_talk_is_told_less_than_a_question_that_opens_one(
-    open_memory: OpenMemory,
-) -> None:
-    memory = open_memory(embedder="none")
-    for day in range(1, 50):
-        say(memory, day, f"The ferry to the island left pier {day} late", thread=f"ferry {day}")
-    talk = [{"role": ("user", "assistant")[n % 2], "content": f"Word {n} on knitting"} for n in range(8)]
-    question = told(memory, "When was the ferry to the island late?", 800, channel="mail")
-    say(memory, 59.999, *talk, channel="mail")
-    remark = told(memory, "The ferry to the island was late", 800, channel="mail")
-    assert remark.count("- The ferry") < 5 < question.count("- The ferry")

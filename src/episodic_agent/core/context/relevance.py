@@ -1,21 +1,17 @@
 """How likely what was once said is needed for the message that is about to be answered.
 
 Two small judges read one row of features a candidate: one tells whether the next answer needs it, the other
-whether its sitting is of the same matter. Two more decide where to stop: of what is likeliest to be told,
-which is related, and does the message need anything at all? Told is what is likely enough needed for how
-likely it is of another matter: one cost counts for all. Features are
-the likeness of a candidate to the message and to what went before it (an elliptical message presupposes
-that), the words it shares with both by their rarity, how well its sitting does as a whole, its neighbours in
-it (an answer stands behind its question), how long ago it was, and who said it. What they put first is then
-read once more: what states something that lasts is likelier to be needed than what asks or chats about the
-same, as far as it is about the same.
+whether its sitting is of the same matter. Features are the likeness of a candidate to the message and to
+what went before it (an elliptical message presupposes that), the words it shares with both by their rarity,
+how well its sitting does as a whole, its neighbours in it (an answer stands behind its question), how long
+ago it was, and who said it. What they put first is then read once more: what states something that lasts is
+likelier to be needed than what asks or chats about the same, as far as it is about the same.
 `tools/train_context.py` makes the weights.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import log1p
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -28,17 +24,12 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 
 FIRST, RIVALS = "context-2027-01", "context-2027-02"
 CONTEXT_WEIGHTS: Final = {FIRST: "context/relevance", RIVALS: "context/relevance-2027-02"}
-NEED, MATTER, RELATED, MESSAGE = "need", "matter", "related", "message"
+NEED, MATTER = "need", "matter"
 BIAS: Final = "bias"
 STATES: Final = "states"
 READ_AGAIN: Final = 60  # first candidates that are judged by what they state: a hundred bring no more
 MATTER_SHARE: Final = 0.6  # of the second judge, beside the first
 MOST_MATTER: Final = 0.5  # what it may add at most: a sitting that surely is of the matter is not better
-FULL: Final = 30  # candidates of a full memory
-COST: Final = 3.0  # what the log-odds of a line lose for each e-fold of how likely it is of another matter,
-LEAST_STRANGE: Final = 1.5  # e-folds below one, from which that is not lessened further,
-NEEDLESS: Final = 0.5  # and for each of how unlikely it is that the message needs anything
-SHIFT: Final = -1.2  # brings what is needed to the scale that bars are given on
 FADING: Final = 0.75  # what an earlier message of the sitting weighs, against the one after it
 LAST: Final = 6  # messages of the sitting that are read with the message
 SITTING: Final = 12  # messages that stand for the sitting as a whole
@@ -53,10 +44,9 @@ class EarlierWords:
 
     `sitting` numbers the stretch of talk each is from. `cosine`, `around` and `matter` are the likeness to
     the message, to the message with what went before it, and to the whole sitting; `words` and `words_around`
-    are BM25. `days` is since the end of its sitting. `terms` counts those of the message, `before` what went
-    before it in its sitting, `is_question` tells that it asks. `links` is what a link to its thread adds;
-    `held` and `held_together` are the shares of the message's terms, by rarity, that a text and its whole
-    sitting hold.
+    are BM25. `days` is since the end of its sitting. `terms` counts those of the message, `begins` tells that
+    nothing went before it. `links` is what a link to its thread adds; `held` and `held_together` are the
+    shares of the message's terms, by rarity, that a text and its whole sitting hold.
     """
 
     sitting: Ints
@@ -76,13 +66,7 @@ class EarlierWords:
     held: Floats
     held_together: Floats
     terms: int
-    before: int
-    is_question: bool
-
-    @property
-    def begins(self) -> bool:
-        """Tell whether nothing went before the message in its sitting."""
-        return self.before == 0
+    begins: bool
 
 
 def features(seen: EarlierWords) -> Mapping[str, Floats]:
@@ -168,48 +152,12 @@ def rival_features(seen: EarlierWords) -> Mapping[str, Floats]:
     return rows
 
 
-def message_features(seen: EarlierWords) -> Mapping[str, Floats]:
-    """Return what tells whether a message needs anything: one value each."""
-    values = {
-        "around": seen.around.max(initial=0.0),
-        "held_together": seen.held_together.max(initial=0.0),
-        "question": float(seen.is_question),
-        "terms": log1p(seen.terms),
-        "begins": float(seen.begins),
-        "before": log1p(seen.before),
-        "candidates": log1p(len(seen.cosine)),
-    }
-    return {name: np.array([value]) for name, value in values.items()}
-
-
-def relevances(seen: EarlierWords, *, vectors: bool, policy: str = RIVALS) -> tuple[Floats, Floats]:
-    """Return how well each candidate answers to the message, and how much below a bar it may be to be told.
-
-    Both are log-odds; by words where no `vectors` are. The first alone orders them: what surely answers
-    stands before what is of the same matter.
-    """
+def relevances(seen: EarlierWords, *, vectors: bool, policy: str = RIVALS) -> Floats:
+    """Return how well each candidate answers to the message, as log-odds; by words where no `vectors` are."""
     rows = rival_features(seen) if policy == RIVALS else features(seen)
     kind = "vectors" if vectors else "words"
     need, matter = (_judged(rows, f"{CONTEXT_WEIGHTS[policy]}.{kind}.{judge}") for judge in (NEED, MATTER))
-    answers = need + MATTER_SHARE * np.minimum(matter, MOST_MATTER)
-    if policy != RIVALS:
-        return answers, np.zeros(len(answers))
-    table = f"{CONTEXT_WEIGHTS[policy]}.{kind}"
-    message = float(_judged(message_features(seen), f"{table}.{MESSAGE}")[0])
-    return answers, margins(matter, _judged(rows, f"{table}.{RELATED}"), message)
-
-
-def margins(matter: Floats, related: Floats, message: float) -> Floats:
-    """Return what likely being related allows, less what a message costs that likely needs nothing.
-
-    All are log-odds. The more surely a line is of another matter, the surer its need must be. In a young
-    memory nobody can tell yet what a message needs.
-    """
-    if len(related) < FULL:
-        return np.zeros(len(related))
-    allowed = COST * np.minimum(np.logaddexp(0.0, related), LEAST_STRANGE)
-    needless = NEEDLESS * np.logaddexp(0.0, -message)
-    return allowed - needless - MATTER_SHARE * np.minimum(matter, MOST_MATTER) + SHIFT
+    return need + MATTER_SHARE * np.minimum(matter, MOST_MATTER)
 
 
 def statement_worth(*, vectors: bool) -> float:
@@ -233,7 +181,7 @@ def _judged(rows: Mapping[str, Floats], address: str) -> Floats:
     weights = _weights(address)
     score: Floats = sum(
         (weight * rows[name] for name, weight in weights if name not in (BIAS, STATES)),
-        np.zeros(1),
+        np.zeros(len(rows["cosine"])),
     )
     return score + dict(weights)[BIAS]
 

@@ -44,7 +44,7 @@ from uuid import UUID
 from episodic_agent.core.context.frames import ContextPhrases, frame_for
 from episodic_agent.core.context.gaps import break_words
 from episodic_agent.core.context.quoting import harmless, one_line, quoted, shown_name
-from episodic_agent.core.context.relevance import FULL, RIVALS
+from episodic_agent.core.context.relevance import RIVALS
 from episodic_agent.core.context.tokens import cut_to, estimate, tenths
 from episodic_agent.core.language import excerpt, tokens
 from episodic_agent.core.links.lexicon import cues
@@ -56,6 +56,7 @@ WIDER: Final = 3.2  # more of it, for each e-fold of the budget
 BAR: Final = -5.35  # log-odds, at a budget of 800 (`context-2027-02`)
 LOWER: Final = 3.0  # of it, for each e-fold of the budget: who gives more room minds a line less than a miss
 YOUNG: Final = 2.3  # log-odds more below the best in a young memory: there is room for all that may be meant
+_FULL: Final = 30  # candidates of a full memory
 BEARS: Final = -4.5  # log-odds from which a line surely bears on the message
 NEAR: Final = 4.0  # log-odds below such a line; further down, other matters come in
 _BASE: Final = 800
@@ -115,8 +116,7 @@ class QuotedText:
     texts that may have changed it: it is told with them or not at all. `answers` is the request that a
     reply concludes with tools between them. `place` is the name of the thread it is from, "" for this one
     and those whose name tells nothing.
-    `nearness` is how near each of the `pieces` of a long text is to what is asked, in [-1, 1]. `margin` is
-    how far below a bar its worth may be for it to be told (as `relevances` gives it).
+    `nearness` is how near each of the `pieces` of a long text is to what is asked, in [-1, 1].
     """
 
     block: Block
@@ -138,12 +138,6 @@ class QuotedText:
     answers: Spot | None = None
     place: str = ""
     nearness: tuple[float, ...] = ()
-    margin: float = 0.0
-
-    @property
-    def standing(self) -> float:
-        """Return what is held against a bar; what is told first is another question."""
-        return self.worth + self.margin
 
     @property
     def spot(self) -> Spot:
@@ -181,7 +175,7 @@ def bar(count: int, budget: int) -> float:
     >>> bar(300, 800), round(bar(300, 2_000), 2), round(bar(3, 800), 2)
     (-5.35, -8.1, -7.65)
     """
-    return BAR - LOWER * log(max(budget, _BASE) / _BASE) + log(min(max(count, 1), FULL) / FULL)
+    return BAR - LOWER * log(max(budget, _BASE) / _BASE) + log(min(max(count, 1), _FULL) / _FULL)
 
 
 def _least_worth(recalled: Sequence[float], budget: int, policy: str) -> float:
@@ -190,7 +184,7 @@ def _least_worth(recalled: Sequence[float], budget: int, policy: str) -> float:
     if policy != RIVALS:
         return relative
     absolute, top = bar(len(recalled), budget), max(recalled, default=LEAST)
-    if len(recalled) >= FULL:
+    if len(recalled) >= _FULL:
         return absolute
     # of a young memory all is above the bar: what is far below the best is not meant; where a line of it
     # surely bears on the message, what stands near that line is told below the bar, too
@@ -238,12 +232,10 @@ def tell(
     going_on = None if continued is None else _going_on(frame, continued)
     if going_on is not None:
         room -= tenths(going_on)
-    candidates = _with_changes(candidates)
-    least = _least_worth([q.standing for q in candidates if q.block is Block.BEFORE], max_tokens, policy)
+    recalled = [quote.worth for quote in candidates if quote.block is Block.BEFORE]
+    least = _least_worth(recalled, max_tokens, policy)
     if policy == RIVALS:
-        candidates = _once(
-            [one for one in candidates if one.block is not Block.KNOWN or one.standing >= least]
-        )
+        candidates = _once([one for one in candidates if one.block is not Block.KNOWN or one.worth >= least])
     named = place_of if policy == RIVALS else lambda _: ""
 
     def choose(facts_below: AbstractSet[str]) -> list[QuotedText]:
@@ -273,15 +265,6 @@ def tell(
         items.append(ContextItem(line, LineKind.CONTINUING, continued.thread_id, None, seq, seq, 0.0))
     text = "\n".join(texts)
     return Context(text, tuple(items), estimate(text))
-
-
-def _with_changes(candidates: Sequence[QuotedText]) -> list[QuotedText]:
-    """Return candidates, what may have changed another told wherever that is."""
-    most: dict[Spot, float] = {}
-    for quote in candidates:
-        for spot in quote.corrected_by:
-            most[spot] = max(most.get(spot, quote.margin), quote.margin)
-    return [replace(one, margin=max(one.margin, most.get(one.spot, one.margin))) for one in candidates]
 
 
 def _items(number: int, quote: QuotedText | None) -> list[ContextItem]:
@@ -380,7 +363,7 @@ def _chosen(
     seen = {(Block.KNOWN, text) for text in facts_below}
     no_room: set[Spot] = set()
     for quote in order:
-        if quote.block is Block.BEFORE and quote.standing < least:
+        if quote.block is Block.BEFORE and quote.worth < least:
             continue
         if any(spot in no_room for spot in quote.corrected_by):
             continue
@@ -419,7 +402,7 @@ def _repeats_last(order: Sequence[QuotedText], message: str, least: float) -> li
     last: list[QuotedText] = []
     known = [terms_of(message)]
     for quote in order:
-        if quote.block is not Block.BEFORE or quote.standing < least or quote.spot in changes:
+        if quote.block is not Block.BEFORE or quote.worth < least or quote.spot in changes:
             first.append(quote)
             continue
         terms = terms_of(quote.text)

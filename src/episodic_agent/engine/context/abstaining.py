@@ -44,7 +44,8 @@ def is_unanswered(deps: Deps, text: str, at: datetime, seen: EarlierWords, docum
     is_question = asks(text) and not seen.links.any() and _says_what(text, seen)
     # where words stand without spaces one may be a whole request
     is_word = query.literal and query.script not in BIGRAM_SCRIPTS and len(words(text)) == 1
-    known = knows_scale(deps)
+    known = deps.calibration is not None or deps.embedder_name.startswith(ranking.CALIBRATED_FOR)
+    # cosines on no known scale tell what is nearest, and not whether that is near
     if not (is_question or is_word) or (seen.cosine.any() and not known):
         return False
     every = ranking.Candidates(
@@ -57,11 +58,6 @@ def is_unanswered(deps: Deps, text: str, at: datetime, seen: EarlierWords, docum
     share = ranking.measured_share(query, every, known=known)
     sure = ranking.answerability(query, every, 0.0, known=known, share=share, documents=documents)
     return sure < ranking.RECALL_2027_01.threshold
-
-
-def knows_scale(deps: Deps) -> bool:
-    """Tell whether cosines tell what is near; on no known scale they tell what is nearest."""
-    return deps.calibration is not None or deps.embedder_name.startswith(ranking.CALIBRATED_FOR)
 
 
 def _says_what(text: str, seen: EarlierWords) -> bool:

@@ -26,7 +26,7 @@ from episodic_agent.core.context.relevance import (
     relevances,
     statement_worth,
 )
-from episodic_agent.core.context.telling import BAR, Block, QuotedText
+from episodic_agent.core.context.telling import BAR, Block, QuotedText, Spot
 from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.echo import is_echo, own_words
 from episodic_agent.core.episodes.languages import content_terms
@@ -40,8 +40,8 @@ from episodic_agent.core.recall.order import order_of, without_order
 from episodic_agent.core.recall.places import thing_asked
 from episodic_agent.core.recall.query import Query
 from episodic_agent.core.threads.turns import is_reply
-from episodic_agent.engine.context.abstaining import is_unanswered, knows_scale, without_unsure
-from episodic_agent.engine.context.ordering import in_order, newest_outputs, newest_rounds
+from episodic_agent.engine.context.abstaining import is_unanswered, without_unsure
+from episodic_agent.engine.context.ordering import in_order
 from episodic_agent.engine.context.speakers import are_named, is_named_agent, replier, told_by
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.recall import commitments
@@ -75,6 +75,7 @@ OF_EACH: Final = 24  # so many of their last messages: what is not said again is
 PAUSE: Final = timedelta(minutes=30)  # begins a new sitting inside one thread
 AMONG_OTHERS: Final = 10  # times as many candidates are read where other projects have some of them
 _SKIPS: Final = 24  # messages between two candidates of one sitting
+_COMPARED: Final = 80  # outputs of tools, the likeliest to be told, of which one may say what another says
 _ANSWERED: Final = 16  # requests, the likeliest to be told, whose answers are looked for behind tools
 _FIGURE: Final = re.compile(r"\d")
 _LONGEST_QUESTION: Final = 400  # characters: what is longer asks for no time alone, and would cost more
@@ -118,11 +119,6 @@ class Situation:
         """Tell whether a message neither goes on with a talk nor names one, a time or commitments."""
         timed = self.when is not None and bool(len(self.when.refs))
         return not (timed or self.sitting or self.taken_on.shares) and self.talk is None
-
-    @property
-    def is_bound(self) -> bool:
-        """Tell whether a message names a time, a talk or commitments: that decides what is told."""
-        return self.when is not None or self.talk is not None or bool(self.taken_on.shares)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,11 +278,7 @@ def gathered(
     texts = [own_words(stored[ref]) for ref in order]
     links = np.array([linked.get(item.thread_id, 0.0) for item in texts])
     seen = _seen(legs, now, np.array(order, np.int64), texts, sitting, links)
-    worths, margins = relevances(seen, vectors=legs.vectors, policy=policy)
-    if now.is_bound or legs.order is not None:
-        margins = np.maximum(margins, 0.0)
-    if legs.vectors and not knows_scale(deps):
-        margins = np.minimum(margins, 0.0)  # of the same matter is what is near, and that is not known
+    worths = relevances(seen, vectors=legs.vectors, policy=policy)
     if policy == RIVALS:
         first = np.argsort(-worths, kind="stable")[:READ_AGAIN]
         stating = bearing(seen, vectors=legs.vectors)[first] * states([texts[row] for row in first])
@@ -297,17 +289,13 @@ def gathered(
     added = dict(linked) if policy != RIVALS else {}  # there a link is one of the features
     called = partial(told_by, whose=tx.scope, here=now.before, named=are_named((*now.before, *texts)))
     quotes = [
-        replace(
-            quoted(item, float(worth) + added.get(item.thread_id, 0.0), called(item)),
-            sitting=int(part),
-            margin=float(margin),
-        )
-        for item, worth, part, margin in zip(texts, worths.round(6), sitting, margins.round(6), strict=True)
+        replace(quoted(item, float(worth) + added.get(item.thread_id, 0.0), called(item)), sitting=int(part))
+        for item, worth, part in zip(texts, worths.round(6), sitting, strict=True)
     ]
-    quotes = newest_rounds(quotes, texts, talk=legs.order is not None and legs.order.latest)
+    quotes = _newest_rounds(quotes, texts, talk=legs.order is not None and legs.order.latest)
     if policy != RIVALS or all(item.kind is not Kind.TOOL for item in texts):
         return quotes, stored
-    quotes = newest_outputs(quotes, texts)
+    quotes = _newest_outputs(quotes, texts)
     ends = _conclusions(tx, now, quotes, texts, apart, (shown, visibility))
     return _answered(quotes, ends), stored | {ref: item for ref, _, item in ends}
 
@@ -370,6 +358,42 @@ def _shares_of_days(worths: Floats, texts: Sequence[Observation]) -> Floats:
         best = rows[np.argsort(-worths[rows].round(6), kind="stable")]
         shares[best] = np.arange(len(best)) / len(best)
     return shares
+
+
+def _newest_rounds(
+    quotes: Sequence[QuotedText], texts: Sequence[Observation], *, talk: bool
+) -> list[QuotedText]:
+    """Let the newest of the same steps stand for all, with the worth of the best, and of what asked for them.
+
+    A robot does its rounds every day in the same words: told are those of the last time, not of the first.
+    `talk`: so with all talk, where the last time is asked for.
+    """
+    steps = {(item.thread_id, item.seq) for item in texts if item.kind is Kind.STEP}
+    newest: dict[tuple[str, str], QuotedText] = {}
+    result: list[QuotedText] = []
+    for quote in quotes:
+        here, behind = ((quote.thread_id, quote.first_seq + n) in steps for n in (0, 1))
+        if not (here or behind or talk):
+            result.append(quote)
+            continue
+        key = (quote.speaker, quote.text.casefold())
+        other = newest.get(key, quote)
+        worth = max(quote.worth, other.worth)
+        newest[key] = replace(max(other, quote, key=lambda one: (one.at, one.first_seq)), worth=worth)
+    return [*result, *newest.values()]
+
+
+def _newest_outputs(quotes: Sequence[QuotedText], texts: Sequence[Observation]) -> list[QuotedText]:
+    """Let the newest of a tool's outputs that say the same stand for all, with the worth of the best."""
+    tools = {(item.thread_id, item.seq) for item in texts if item.kind is Kind.TOOL}
+    best = sorted((one for one in quotes if one.spot in tools), key=lambda one: -one.worth)[:_COMPARED]
+    outputs = sorted(best, key=lambda one: (one.at, one.thread_id, one.first_seq))
+    worths: dict[Spot, float] = {}
+    for output, place in zip(outputs, ranking.newest_outputs([one.text for one in outputs]), strict=True):
+        spot = outputs[place].spot
+        worths[spot] = max(worths.get(spot, output.worth), output.worth)
+    repeats = {one.spot for one in outputs} - set(worths)
+    return [replace(q, worth=worths.get(q.spot, q.worth)) for q in quotes if q.spot not in repeats]
 
 
 def _conclusions(
@@ -503,6 +527,7 @@ class _Legs:
     def worded(self, weights: Mapping[str, float]) -> Refs:
         if not weights:
             return np.zeros(0, np.int64)
+
         return self._of_here(
             lambda most: self._worded(weights, limit=most)[0], lambda refs: self.words(weights, refs)
         )
@@ -650,8 +675,7 @@ def _seen(
         held=held,
         held_together=together,
         terms=len(legs.terms),
-        before=len(now.sitting),
-        is_question=asks(now.text),
+        begins=not now.sitting,
     )
 
 

@@ -5,15 +5,13 @@ for is one of them. Behind a question that was asked before stands its answer: t
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from episodic_agent.core import recall as ranking
 from episodic_agent.core.context.relevance import EarlierWords
-from episodic_agent.core.context.telling import BAR, QuotedText, Spot
+from episodic_agent.core.context.telling import BAR
 from episodic_agent.core.episodes.tries import is_task
 from episodic_agent.core.failing import outcome_of_step
 from episodic_agent.core.ingest.steps import FAILURE, SUCCESS
@@ -26,7 +24,6 @@ _FIRST_BY: Final = 1e-3  # log-odds: what is asked for stands first, and no furt
 _ABOVE: Final = 0.5  # log-odds above the bar for what holds the question's words, and is the newest that does
 _HOLDS: Final = 0.5  # share of the question's words by rarity
 _BEHIND: Final = 0.5  # log-odds that an answer stands behind its question
-_COMPARED: Final = 80  # outputs of tools, the likeliest to be told, of which one may say what another says
 _LEAST: Final = 0.1  # of a match: the third and fourth time are worth a look, not all there were
 Floats = npt.NDArray[np.float64]
 
@@ -83,42 +80,6 @@ def _with_what_worked(worths: Floats, message: str, texts: Sequence[Observation]
     _, row = max(worked)
     lifted[row] = max(float(worths.max()), BAR) + _ABOVE
     return lifted
-
-
-def newest_rounds(
-    quotes: Sequence[QuotedText], texts: Sequence[Observation], *, talk: bool
-) -> list[QuotedText]:
-    """Let the newest of the same steps stand for all, with the worth of the best, and of what asked for them.
-
-    A robot does its rounds every day in the same words: told are those of the last time, not of the first.
-    `talk`: so with all talk, where the last time is asked for.
-    """
-    steps = {(item.thread_id, item.seq) for item in texts if item.kind is Kind.STEP}
-    newest: dict[tuple[str, str], QuotedText] = {}
-    result: list[QuotedText] = []
-    for quote in quotes:
-        here, behind = ((quote.thread_id, quote.first_seq + n) in steps for n in (0, 1))
-        if not (here or behind or talk):
-            result.append(quote)
-            continue
-        key = (quote.speaker, quote.text.casefold())
-        other = newest.get(key, quote)
-        worth = max(quote.worth, other.worth)
-        newest[key] = replace(max(other, quote, key=lambda one: (one.at, one.first_seq)), worth=worth)
-    return [*result, *newest.values()]
-
-
-def newest_outputs(quotes: Sequence[QuotedText], texts: Sequence[Observation]) -> list[QuotedText]:
-    """Let the newest of a tool's outputs that say the same stand for all, with the worth of the best."""
-    tools = {(item.thread_id, item.seq) for item in texts if item.kind is Kind.TOOL}
-    best = sorted((one for one in quotes if one.spot in tools), key=lambda one: -one.worth)[:_COMPARED]
-    outputs = sorted(best, key=lambda one: (one.at, one.thread_id, one.first_seq))
-    worths: dict[Spot, float] = {}
-    for output, place in zip(outputs, ranking.newest_outputs([one.text for one in outputs]), strict=True):
-        spot = outputs[place].spot
-        worths[spot] = max(worths.get(spot, output.worth), output.worth)
-    repeats = {one.spot for one in outputs} - set(worths)
-    return [replace(q, worth=worths.get(q.spot, q.worth)) for q in quotes if q.spot not in repeats]
 
 
 def _relevance(seen: EarlierWords) -> Floats:

@@ -255,14 +255,13 @@ def _bearing(facts: Sequence[QuotedText], earlier: Sequence[QuotedText], now: Si
     about eating.
     """
     eating = is_about_eating(now.text)
-    sources = {item.spot: item for item in earlier}
+    worths = {(item.thread_id, item.first_seq): item.worth for item in earlier}
     result = []
     for fact in facts:
-        source = sources.get(fact.spot)
+        worth = worths.get((fact.thread_id, fact.first_seq))
         stands = fact.wish or fact.worth > _FIRST or (eating and tells_of_diet(fact.text))
         if fact.quotation and not stands:
-            worth, margin = (_UNKNOWN, 0.0) if source is None else (source.worth + _LASTS, source.margin)
-            result.append(replace(fact, worth=worth, margin=margin))
+            result.append(replace(fact, worth=_UNKNOWN if worth is None else worth + _LASTS))
         else:
             result.append(fact)
     return result
