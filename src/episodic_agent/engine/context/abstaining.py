@@ -18,7 +18,7 @@ from episodic_agent.core.episodes.languages import guess_language
 from episodic_agent.core.language import words
 from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
 from episodic_agent.core.links.lexicon import cues
-from episodic_agent.core.recall.alone import asks
+from episodic_agent.core.recall.alone import QUESTION_MARKS, asks
 from episodic_agent.data import phrase_set
 from episodic_agent.engine.deps import Deps
 
@@ -61,10 +61,13 @@ def is_unanswered(deps: Deps, text: str, at: datetime, seen: EarlierWords, docum
 
 
 def _says_what(text: str, seen: EarlierWords) -> bool:
-    """Tell whether a question says what it asks for: in two terms, or in one that nobody here said yet."""
-    read = cues(text)
+    """Tell whether a question says what it asks for: in two terms, or in one that nobody here said yet.
+
+    With a mark: "what a day" asks nothing.
+    """
+    read, marked = cues(text), text.rstrip().endswith(QUESTION_MARKS)
     alone = seen.terms == 1 and not seen.held.any() and not (read.continuation or read.anaphora)
-    return seen.terms >= _FEWEST or alone
+    return seen.terms >= _FEWEST or (marked and alone)
 
 
 def without_unsure(worths: Floats, refs: Sequence[int]) -> Floats:
