@@ -18,6 +18,7 @@ from episodic_agent.engine.results import Commitment, EpisodeCard, Evidence, Fac
 from episodic_agent.faces.wording import minute, reason
 from episodic_agent.schemas import Observation, Thread
 from episodic_agent.schemas.facts import since_when
+from episodic_agent.schemas.observations import by_clock
 
 if TYPE_CHECKING:
     from episodic_agent.engine.boundary.explain import Explanation
@@ -105,11 +106,15 @@ class AnswerItem:
     data: Mapping[str, Any]
 
 
-def fact_item(hit: FactHit) -> AnswerItem:
-    """Show a fact that answers."""
-    since, fact = f"{hit.fact.valid_at:%Y-%m-%d}", harmless(hit.fact.fact)
-    data: dict[str, Any] = {"kind": "fact", "title": fact, "start": since, "episode_id": None, "messages": []}
-    return AnswerItem(f"- fact {since_when(hit.fact)}: {fact}", data)
+def fact_item(hit: FactHit, spoken: Sequence[Observation] = ()) -> AnswerItem:
+    """Show a fact that answers, its day by the clock of what is nearest to it of messages found with it."""
+    fact = hit.fact
+    nearest = min(spoken, key=lambda one: abs(one.at - fact.valid_at), default=None)
+    if nearest is not None:
+        fact = replace(fact, valid_at=by_clock(fact.valid_at, nearest.utc_offset))
+    since, text = f"{fact.valid_at:%Y-%m-%d}", harmless(fact.fact)
+    data: dict[str, Any] = {"kind": "fact", "title": text, "start": since, "episode_id": None, "messages": []}
+    return AnswerItem(f"- fact {since_when(fact)}: {text}", data)
 
 
 def commitment_item(commitment: Commitment) -> AnswerItem:

@@ -50,7 +50,7 @@ class Clock(NamedTuple):
         >>> Clock(0, 0, (2, ""), (4, ""), False).hours(), Clock(0, 0, (10, ""), (2, "pm"), True).hours()
         ((14.0, 16.0), (10.0, 14.0))
         >>> Clock(0, 0, (11, ""), None, False).hours((18, 29))
-        (23, 29)
+        (23.0, 29)
         """
         bounds = part or (0.0, _DAY)
         if self.first is None or self.last is None:

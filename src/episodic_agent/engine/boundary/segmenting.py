@@ -83,7 +83,7 @@ class _PackedMemories:
         return self._memories.get((type(policy), policy.name, state))
 
 
-_recent: Final = _PackedMemories(64)
+_packed: Final = _PackedMemories(64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +239,7 @@ class Segmenter:
         arrivals = [i for i in taken if isinstance(i, Arrival)]
         question = step.question
         state = json.dumps(policy.pack(step.memory), separators=(",", ":")).encode()
-        _recent.keep(policy, state, step.memory)
+        _packed.keep(policy, state, step.memory)
         frame = replace(
             frame,
             cursor=arrivals[-1].observation.seq + 1 if arrivals else frame.cursor,
@@ -529,7 +529,7 @@ def load(tx: Transaction, frame: Frame, policy: Policy[Any]) -> Any:
     if not frame.state:
         return policy.begin()
     if not isinstance(policy, Resuming):
-        memory = _recent.get(policy, frame.state)
+        memory = _packed.get(policy, frame.state)
         return policy.unpack(json.loads(frame.state)) if memory is None else memory
     packed = json.loads(frame.state)
     return policy.resume(packed, read_arrivals(tx, frame, frame.first_seq, frame.cursor - 1, lenient=True))

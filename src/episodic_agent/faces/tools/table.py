@@ -13,7 +13,7 @@ from episodic_agent.core.context.quoting import shown_name
 from episodic_agent.core.echo import marked
 from episodic_agent.core.ingest import read_time
 from episodic_agent.engine.chains.sequences import replay, story_of
-from episodic_agent.engine.lived import as_lived, recall_as_lived
+from episodic_agent.engine.lived import as_lived
 from episodic_agent.engine.results import NO_PROJECT, EpisodeCard, Recall
 from episodic_agent.engine.threads.sessions import Session
 from episodic_agent.engine.user import UserMemory
@@ -105,8 +105,9 @@ def _search(memory: UserMemory, value: Arguments) -> ToolResult:
             only=value.get("only"),
         )
 
-    recall = recall_as_lived(memory, _in_thread(memory, value.get("thread"), search))
-    items = [*map(commitment_item, recall.commitments), *map(fact_item, recall.facts)]
+    recall = _in_thread(memory, value.get("thread"), search)
+    spoken = [one.observation for one in recall.observations]
+    items = [*map(commitment_item, recall.commitments), *(fact_item(one, spoken) for one in recall.facts)]
     items += [hit_item(hit, recall.query) for hit in recall.hits]
     head = f"{len(items)} found:" if items else "nothing relevant is remembered"
     head = "\n".join([*_of_no_project(recall.notes), head])
