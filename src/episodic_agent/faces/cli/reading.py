@@ -77,7 +77,7 @@ LIMIT = click.IntRange(1, MOST_EPISODES)
 FACTS = click.IntRange(0, MOST_FACTS)
 RANKED = click.IntRange(1, MOST_OBSERVATIONS)
 ORDER = click.option("--order", default="relevant", show_default=True, help="relevant or recent.")
-SINCE = click.option("--since", help="Only what began from this time on.")
+SINCE = click.option("--since", help="Only what began from this time on (UTC without an offset).")
 UNTIL = click.option("--until", help="Only what began before this time.")
 WHERE = click.option(
     "--where", multiple=True, metavar="FILTER", help="By metadata: tag=debugging, tool=bash."
@@ -104,7 +104,7 @@ def _of_a_topic(function: Callable[..., None]) -> Callable[..., None]:
 @click.option(
     "--policy", "ranking", default="default", show_default=True, help="default, recall-2026-12 or seed-003."
 )
-@click.option("--since", help="Only from this time on.")
+@click.option("--since", help="Only from this time on (UTC without an offset).")
 @click.option("--until", help="Only before this time.")
 @click.option("--thread", help="Only this thread.")
 @click.option("--place", help="Only what was observed at this place.")
