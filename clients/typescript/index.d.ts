@@ -463,7 +463,7 @@ export interface JudgedLink {
 /** What an observation is. */
 export type Kind = "message" | "tool" | "step";
 
-/** An episode that retention would change: `action` is archive, erase, wait (archived already) or return. `at` is when it is erased, None where that is not decided yet. */
+/** An episode that retention would change: `action` is archive, erase, wait (archived already) or return. `at` is when it is erased, None where that is not decided yet. `facts` is how many facts that hold today are told in it, and elsewhere in nothing that stays: erasing it takes them along. */
 export interface LetGo {
   episode_id: string;
   thread: string;
@@ -473,6 +473,7 @@ export interface LetGo {
   reason: string;
   retrievability: number | null;
   at: string | null;
+  facts: number;
 }
 
 /** A page of a list of LetGo. */
@@ -1145,7 +1146,7 @@ export interface UserMemoryChains {
 
 export interface UserMemoryEpisodes {
   /** Return episodes in chronological order, open frames included; the last `limit` of them */
-  list(asked?: { thread?: string | null; channel?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string[] | null; project?: string | null; only?: string[] | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<EpisodeCardPage>;
+  list(asked?: { thread?: string | null; channel?: string | null; speaker?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string[] | null; project?: string | null; only?: string[] | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<EpisodeCardPage>;
   /** Return episodes (of a thread) by end of event time, newest first, open frames included */
   recent(asked?: { days?: number | null; thread?: string | null; where?: string[] | null; suppressed?: boolean; project?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<EpisodeCardPage>;
   /** Return what is pinned, by thread and place in it */
@@ -1338,11 +1339,11 @@ export class UserMemory {
   /** Return what the next prompt should be told of the past, before or after the message was added */
   context(asked: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; message: string; thread?: string | null; channel?: string | null; at?: string | null; max_tokens?: number; form?: "default" | "context-2027-02" | "context-2027-01" | "seed-002"; project?: string | null; only?: string | string[] | null }): Promise<ThreadContext>;
   /** Return the episodes and facts that best answer a query, with the observations that prove it */
-  search(asked: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; query: string; limit?: number; observations?: number | null; policy?: string; now?: string | null; explain?: boolean; asking?: string | null; facts?: number; suppressed?: boolean; thread?: string | null; channel?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string | string[] | null; category?: string | null; project?: string | null; only?: string | string[] | null }): Promise<SearchAnswer>;
+  search(asked: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; query: string; limit?: number; observations?: number | null; policy?: string; now?: string | null; explain?: boolean; asking?: string | null; facts?: number; suppressed?: boolean; thread?: string | null; channel?: string | null; speaker?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string | string[] | null; project?: string | null; only?: string | string[] | null; category?: string | null }): Promise<SearchAnswer>;
   /** Return the episodes and facts that best answer a query, with the observations that prove it */
-  recall(asked: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; query: string; limit?: number; observations?: number | null; policy?: string; now?: string | null; explain?: boolean; asking?: string | null; facts?: number; suppressed?: boolean; detail?: "auto" | "none" | "low" | "high"; thread?: string | null; channel?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string | string[] | null; category?: string | null; project?: string | null; only?: string | string[] | null }): Promise<DetailedRecall>;
+  recall(asked: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; query: string; limit?: number; observations?: number | null; policy?: string; now?: string | null; explain?: boolean; asking?: string | null; facts?: number; suppressed?: boolean; detail?: "auto" | "none" | "low" | "high"; thread?: string | null; channel?: string | null; speaker?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string | string[] | null; project?: string | null; only?: string | string[] | null; category?: string | null }): Promise<DetailedRecall>;
   /** Return what `search` finds as Markdown for a prompt, in seed 003's form; "" where nothing answers */
-  retrieve(asked: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; query: string; detail?: "auto" | "none" | "low" | "high"; limit?: number; facts?: number; now?: string | null; asking?: string | null; thread?: string | null; channel?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string | string[] | null; category?: string | null; project?: string | null; only?: string | string[] | null }): Promise<TextAnswer>;
+  retrieve(asked: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; query: string; detail?: "auto" | "none" | "low" | "high"; limit?: number; facts?: number; now?: string | null; asking?: string | null; thread?: string | null; channel?: string | null; speaker?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string | string[] | null; project?: string | null; only?: string | string[] | null; category?: string | null }): Promise<TextAnswer>;
   /** Erase one observation, episode or thread, all that one `speaker` said, or `everything` of the user */
   eraseEpisodes(asked: { episode: string; dry_run?: boolean }): Promise<Erasure>;
   /** Close the open frames (of one thread, or all of the user's) and wait for their words */

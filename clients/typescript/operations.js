@@ -71,6 +71,7 @@ export default {
    "query": [
     "thread",
     "channel",
+    "speaker",
     "since",
     "until",
     "place",

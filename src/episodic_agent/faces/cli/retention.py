@@ -2,7 +2,8 @@
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from string import hexdigits
+from typing import Any, Final
 from uuid import UUID
 
 import click
@@ -31,6 +32,7 @@ from episodic_agent.schemas import Observation
 from episodic_agent.schemas.erasures import Erasure
 from episodic_agent.showing import clipped, plain
 
+_FEW_DIGITS: Final = 8  # of a text that is looked for: an id has 32
 NAMED = 5  # messages that hold the same words
 EXCERPT = 64  # characters of each that are shown,
 BEFORE = 16  # and how many at least before the words that were looked for
@@ -404,7 +406,7 @@ def check(app: App, texts: tuple[str, ...], user: str | None, as_json: bool) -> 
         )
     else:
         for text in results:
-            out().print(f"still there: {text}", markup=False)
+            out().print(f"still there: {text}{_perhaps_of_an_id(text)}", markup=False)
         if results:
             out().print(f"{len(results)} of {len(texts)} are still there")
         elif repeats:
@@ -491,3 +493,13 @@ def _ids(observations: Sequence[UUID]) -> str:
 def _pins(preview: Erasure) -> str:
     """Say that what would go is pinned, "" where it is not."""
     return "\nit is pinned: no rule erases it, but this does" if preview.counts.get("pins") else ""
+
+
+def _perhaps_of_an_id(text: str) -> str:
+    """Return a remark on a text so short that an id or a number may hold it: the file is searched byte by byte.
+
+    >>> _perhaps_of_an_id("4417"), _perhaps_of_an_id("Odile")
+    (' (so few digits may be part of an id or a time)', '')
+    """
+    few = len(text) <= _FEW_DIGITS and set(text.lower()) <= set(hexdigits)
+    return " (so few digits may be part of an id or a time)" if few else ""
