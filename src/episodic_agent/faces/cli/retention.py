@@ -496,7 +496,7 @@ def _pins(preview: Erasure) -> str:
 
 
 def _perhaps_of_an_id(text: str) -> str:
-    """Return a remark on a text so short that an id or a number may hold it: the file is searched byte by byte.
+    """Return a remark on a text so short that an id may hold it: the file is searched byte by byte.
 
     >>> _perhaps_of_an_id("4417"), _perhaps_of_an_id("Odile")
     (' (so few digits may be part of an id or a time)', '')
