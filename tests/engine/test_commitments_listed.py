@@ -68,6 +68,24 @@ def test_a_context_tells_who_took_what_on_and_what_settled_it(ana: UserMemory) -
     assert f"- Ana → Ravi: {TALK[4][2]} (done 2026-09-08 – “{SETTLING}”)" in lines
 
 
+@pytest.mark.parametrize(
+    ("thread", "to"), [("T-1015", ""), ("New shop: the domain moves", ""), ("Silke", "Silke")]
+)
+def test_a_thread_is_promised_to_by_the_name_of_somebody_and_not_of_a_matter(
+    ana: UserMemory, thread: str, to: str
+) -> None:
+    """A desk's promises were to "T-1015", wherever nobody else had spoken just before."""
+    ana.add(
+        "I'll send the signed contract by Friday 18 September",
+        role="Ana",
+        thread=thread,
+        timestamp=MONDAY + timedelta(days=1, hours=12),
+    )
+    ana.flush()
+    commitments = {one.text: one.to for one in ana.search("what did I promise whom?").commitments}
+    assert commitments["I'll send the signed contract by Friday 18 September"] == to
+
+
 @pytest.mark.parametrize("question", ["what do others still owe me?", "was schuldet mir Jonas noch?"])
 def test_what_others_owe_is_theirs(ana: UserMemory, question: str) -> None:
     commitments = ana.search(question).commitments

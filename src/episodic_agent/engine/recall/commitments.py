@@ -40,7 +40,7 @@ from episodic_agent.core.recall.due import due_by
 from episodic_agent.core.recall.settling import Report, reports, settling, towards_reports
 from episodic_agent.core.threads.turns import is_reply
 from episodic_agent.engine.results import Commitment
-from episodic_agent.engine.threads.resolving import given_name
+from episodic_agent.engine.threads.resolving import given_name, name_of_somebody
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import OBSERVATIONS, Refs, Scores, Transaction, split_ref
 from episodic_agent.schemas import Observation, Vector
@@ -467,13 +467,13 @@ def _as_due(commitment: Commitment) -> tuple[bool, date, datetime]:
 
 
 def _said_to(tx: Transaction, task: TakenOn, before: Mapping[int, Observation]) -> str:
-    """Return who something was said to: who spoke there before, else what its thread is called."""
+    """Return who something was said to: who spoke there before, else whom its thread is called by."""
     near = [before[task.ref - n] for n in range(1, NEAR + 1) if task.ref - n in before]
     others = (
         item.actor for item in near if item.thread_id == task.item.thread_id and item.actor != task.item.actor
     )
     thread = tx.threads.get(task.item.thread_id)
-    return next(others, "" if thread is None else given_name(thread))
+    return next(others, "" if thread is None else name_of_somebody(thread))
 
 
 def _due(text: str, item: Observation) -> date | None:

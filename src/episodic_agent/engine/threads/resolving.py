@@ -34,6 +34,7 @@ NAMED: Final = "named"  # verdict of the decision that a caller named a thread w
 POLICY: Final = "threads-2027-03"
 _NEAREST: Final = 8  # threads that may be current; the first is, unless it is closed in this call
 _EARLIER: Final = 200  # threads looked at for a place in time
+_LONGEST_NAME: Final = 3  # words of a name of a person, or of a group
 _COME_BACK_TO: Final = timedelta(days=1)  # between the first and the last message of a place
 _MADE_UP: Final = re.compile(r"(?:^|[-_:])[0-9a-f]{8,}(?:-[0-9a-f]+)*$", re.IGNORECASE)  # hashes, UUIDs
 _UNNAMED: Final = re.compile(r" \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ(?: \(\d+\))?$")
@@ -212,6 +213,13 @@ def given_name(thread: Thread) -> str:
     if not thread.explicit or is_unnamed(thread):
         return ""
     return thread.title or ("" if _MADE_UP.search(thread.origin) else thread.origin)
+
+
+def name_of_somebody(thread: Thread) -> str:
+    """Return whom a thread may be called by; "" for a matter's name, with a figure or of many words."""
+    name = given_name(thread)
+    is_of_matter = len(name.split()) > _LONGEST_NAME or any(letter.isdigit() for letter in name)
+    return "" if is_of_matter else name
 
 
 def is_place(thread: Thread) -> bool:
