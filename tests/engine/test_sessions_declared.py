@@ -341,3 +341,8 @@ def test_tools_and_commands_take_when_a_session_began_and_ended(memory: Memory, 
     named = run("session", "start", ON_BREAD, "--at", at(-40), "--json").json["id"]
     ended = run("session", "end", named, "--at", at(-39), "--json").json["ended_at"]
     assert datetime.fromisoformat(ended) == datetime.fromisoformat(at(-39))
+    decided = {hit.start_at: hit.decisions for hit in found.hits}
+    assert len(decided) > 1
+    assert [time for time, some in decided.items() if some] == [
+        max(decided)
+    ]  # told with the last of its events

@@ -176,6 +176,20 @@ def ranked_hit(
     return hit_of(card, score, round(confidence, DIGITS), round(strength, DIGITS), proofs, legs)
 
 
+def decided_once(hits: Sequence[Hit]) -> list[Hit]:
+    """Return hits, of those with the same decisions the last one alone with them.
+
+    Each event of a session holds what was decided in all of it, those before it was decided, too.
+    """
+    last = {
+        (hit.thread_id, hit.decisions): hit.episode_id for hit in sorted(hits, key=lambda hit: hit.end_at)
+    }
+    return [
+        hit if last[hit.thread_id, hit.decisions] == hit.episode_id else replace(hit, decisions=())
+        for hit in hits
+    ]
+
+
 def detailed(tx: Transaction, recall: Recall, detail: Detail, now: datetime) -> Recall:
     """Return an answer with the messages of those hits that are shown with them."""
     meant = [hit for n, hit in enumerate(recall.hits, 1) if is_detailed(n, hit.surprise, detail)]

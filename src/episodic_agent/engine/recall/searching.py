@@ -47,6 +47,7 @@ from episodic_agent.engine.recall.happening import bounds_of_review, happened_re
 from episodic_agent.engine.recall.proving import (
     PROOFS,
     concluded,
+    decided_once,
     detailed,
     evidence_of,
     nearest_evidence,
@@ -441,7 +442,9 @@ class Recaller:
         evidence = concluded(
             gatherer, gathered, observations, evidence, actors, explain=options.explain, until=until
         )
-        hits = [ranked_hit(gathered, fused, trust, row, cards[row], evidence[row]) for row in rows]
+        hits = decided_once(
+            [ranked_hit(gathered, fused, trust, row, cards[row], evidence[row]) for row in rows]
+        )
         abstains = trust.abstains(policy.threshold)
         why = asked.silence or why_nothing(trust, gathered, policy.threshold)
         return Recall(
