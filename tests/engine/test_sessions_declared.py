@@ -229,6 +229,9 @@ def test_a_question_for_what_was_decided_is_told_it(opened: OpenMemory) -> None:
     found = mine(memory).search(question)
     assert {hit.thread_id for hit in found.hits} == {mine(memory).threads.get(held.thread).thread.id}
     assert "   decided: keep the dumps" in str(found).splitlines()
+    decided = {hit.start_at: hit.decisions for hit in found.hits}
+    assert len(decided) > 1
+    assert [time for time, some in decided.items() if some] == [max(decided)]  # told with the last event
     assert "**Decided:** keep the dumps" in mine(memory).retrieve(question, detail="high")
     context = mine(memory).context(question, thread="other", at=at(3))
     (line,) = [one for one in context.items if "keep the dumps" in one.text]
@@ -341,8 +344,3 @@ def test_tools_and_commands_take_when_a_session_began_and_ended(memory: Memory, 
     named = run("session", "start", ON_BREAD, "--at", at(-40), "--json").json["id"]
     ended = run("session", "end", named, "--at", at(-39), "--json").json["ended_at"]
     assert datetime.fromisoformat(ended) == datetime.fromisoformat(at(-39))
-    decided = {hit.start_at: hit.decisions for hit in found.hits}
-    assert len(decided) > 1
-    assert [time for time, some in decided.items() if some] == [
-        max(decided)
-    ]  # told with the last of its events

@@ -159,28 +159,27 @@ def nearest_evidence(gatherer: Gatherer, card: "Episode | EpisodeCard") -> list[
     return [Evidence(o, s) for o, s in gatherer.proof(card, PROOFS)] if isinstance(card, Episode) else []
 
 
-def ranked_hit(
+def ranked_hits(
     gathered: Gathered,
     fused: ranking.Fused,
     trust: ranking.Confidence,
-    row: int,
-    card: "Episode | EpisodeCard",
-    proofs: Sequence[Evidence],
-) -> Hit:
-    """Return an episode as a hit: its score, how sure it is, how strong, with what proves it."""
-    legs = {name: round(float(values[row]), DIGITS) for name, values in fused.legs.items()}
-    inside = trust.hits[gathered.candidates.episode == row]
-    confidence = float(inside.max()) if len(inside) else 0.0
-    strength = float(gathered.episodes.retrievability[row])
-    score = round(float(fused.scores[row]), DIGITS)
-    return hit_of(card, score, round(confidence, DIGITS), round(strength, DIGITS), proofs, legs)
+    rows: Sequence[int],
+    cards: Mapping[int, "Episode | EpisodeCard"],
+    proofs: Mapping[int, Sequence[Evidence]],
+) -> list[Hit]:
+    """Return episodes as hits: each one's score, how sure it is, how strong, with what proves it.
 
-
-def decided_once(hits: Sequence[Hit]) -> list[Hit]:
-    """Return hits, of those with the same decisions the last one alone with them.
-
-    Each event of a session holds what was decided in all of it, those before it was decided, too.
+    What a session decided stands in each of its events, those before it was decided, too: it is told with
+    the last of them.
     """
+    hits = []
+    for row in rows:
+        legs = {name: round(float(values[row]), DIGITS) for name, values in fused.legs.items()}
+        inside = trust.hits[gathered.candidates.episode == row]
+        confidence = round(float(inside.max()) if len(inside) else 0.0, DIGITS)
+        strength = round(float(gathered.episodes.retrievability[row]), DIGITS)
+        score = round(float(fused.scores[row]), DIGITS)
+        hits.append(hit_of(cards[row], score, confidence, strength, proofs[row], legs))
     last = {
         (hit.thread_id, hit.decisions): hit.episode_id for hit in sorted(hits, key=lambda hit: hit.end_at)
     }

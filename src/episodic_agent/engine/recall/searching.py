@@ -47,13 +47,12 @@ from episodic_agent.engine.recall.happening import bounds_of_review, happened_re
 from episodic_agent.engine.recall.proving import (
     PROOFS,
     concluded,
-    decided_once,
     detailed,
     evidence_of,
     nearest_evidence,
     of_days,
     proofs_of,
-    ranked_hit,
+    ranked_hits,
     why_hidden,
 )
 from episodic_agent.engine.recall.talks import asked_alone, known_names, named_talk, refs_of_people
@@ -442,9 +441,7 @@ class Recaller:
         evidence = concluded(
             gatherer, gathered, observations, evidence, actors, explain=options.explain, until=until
         )
-        hits = decided_once(
-            [ranked_hit(gathered, fused, trust, row, cards[row], evidence[row]) for row in rows]
-        )
+        hits = ranked_hits(gathered, fused, trust, rows, cards, evidence)
         abstains = trust.abstains(policy.threshold)
         why = asked.silence or why_nothing(trust, gathered, policy.threshold)
         return Recall(
