@@ -94,6 +94,14 @@ def test_what_others_owe_is_theirs(ana: UserMemory, question: str) -> None:
     assert "assistant" not in {commitment.by for commitment in commitments}
 
 
+@pytest.mark.parametrize("question", ["Which promises are open?", "Was haben wir versprochen?"])
+def test_where_nobody_is_named_anybody_s_are_listed(ana: UserMemory, question: str) -> None:
+    """Such questions named no list at all: a desk asks them before each answer."""
+    commitments = ana.search(question).commitments
+    assert {"Ana", "Jonas"} <= {commitment.by for commitment in commitments}
+    assert TALK[0][2] not in {commitment.text for commitment in commitments}  # a service is nobody's promise
+
+
 def test_a_named_person_narrows_the_list(ana: UserMemory) -> None:
     assert listed(ana, "what did I promise Lena?") == [TALK[2][2]]
 

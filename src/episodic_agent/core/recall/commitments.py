@@ -34,6 +34,7 @@ LISTED: Final = 0.3  # from which a message is listed as one that takes somethin
 SURE_TAKING: Final = 0.45  # from which a message takes something on where nothing but whose it is is asked
 _PARTS: Final = 12  # of a long message that are judged, its last
 BY_NAME: Final = 0.45  # what surely taking something on tells where only its speaker is asked for
+LIST_ASKED: Final = 0.6  # how likely a question that names no matter asks for commitments that are listed
 SURE: Final = 0.65  # from which surely others' are asked for; up to 1 - that, the asker's
 _FAR: Final = 4.0  # log-odds beyond which a judge is not believed
 
@@ -174,6 +175,10 @@ def people_asked(
     asking = re.search(ASKER, question.casefold())
     named += [(asking.start(), askers)] if asking else []
     named.sort(key=lambda one: one[0])
+    if not named and likely(ASKING, question, vector) >= LIST_ASKED:  # "which promises are open?": anybody's
+        return AskedPeople(
+            askers.union(fold(actor) for actor in actors if is_person(actor)), frozenset(), sure=True
+        )
     whose = named[0][1] if named else frozenset()
     return AskedPeople(whose, frozenset().union(*(who for _, who in named[1:])) - whose)
 

@@ -24,6 +24,7 @@ from episodic_agent.core.recall.alone import QUESTION_MARKS
 from episodic_agent.core.recall.bm25 import K1, B
 from episodic_agent.core.recall.commitments import (
     BY_NAME,
+    LIST_ASKED,
     SURE_TAKING,
     AskedPeople,
     Undertaking,
@@ -64,7 +65,6 @@ _DONE: Final = 0.5  # from which a message that may take something on rather rep
 MOST_LISTED: Final = 20  # commitments that are listed
 _LESS: Final = 0.5  # of the share of what is surely settled is taken away
 ANSWERING: Final = 0.38  # how likely one is asked for, from which a search does not say that it knows nothing
-LIST_ASKED: Final = 0.6  # how likely a question that names no matter asks for commitments that are listed
 SURELY_ASKED: Final = 0.75  # how likely a question asks for commitments that asks for nothing else
 _BEHIND: Final = 0.9  # of the share of a commitment what it answers to has
 Floats = NDArray[np.float64]
