@@ -80,6 +80,10 @@ def test_a_speaker_nobody_heard_of_is_named_with_those_who_spoke(club: UserMemor
     assert not recall.facts
     assert "nothing is stored that 'Zed' said; who spoke: " in recall.notes[-1]
     assert "Ben" in recall.notes[-1]
+    club.add("I can bring rope", role="user", thread="dm")
+    spoke = club.search("the van", speaker="Zed").notes[-1].partition("who spoke: ")[2].split(", ")
+    assert club.name in spoke  # as she is called everywhere else
+    assert "user" not in spoke
 
 
 def test_who_spoke_elsewhere_is_not_told_where_a_search_is_held_to_some_channels(club: UserMemory) -> None:

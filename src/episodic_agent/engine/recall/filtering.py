@@ -18,7 +18,7 @@ from episodic_agent.core.chains.filters import (
     in_time,
     matches,
 )
-from episodic_agent.core.facts.speakers import person_of
+from episodic_agent.core.facts.speakers import OWNER, person_of
 from episodic_agent.core.threads.channels import are_apart, channel_name, projects_of
 from episodic_agent.engine.arguments import clean_name
 from episodic_agent.engine.episodes import listing
@@ -240,7 +240,11 @@ def no_speaker(tx: Transaction, speaker: str, only: frozenset[UUID] | None = Non
     refs = refs_of_actors(tx, actors_called(tx, speaker))
     if len(refs if only is None else np.intersect1d(refs, refs_of_threads(tx, only))):
         return ""
-    known = "" if only is not None else f"; who spoke: {', '.join(list(tx.observations.actors())[:_NAMED])}"
+    owner = tx.scope.user_id
+    spoke = dict.fromkeys(
+        owner if person_of(actor, owner) == OWNER else actor for actor in tx.observations.actors()
+    )
+    known = "" if only is not None else f"; who spoke: {', '.join([*spoke][:_NAMED])}"
     return f"nothing is stored that {clipped(speaker, _SHOWN)!r} said{known}"
 
 
