@@ -1192,7 +1192,7 @@ export interface UserMemoryErasures {
 
 export interface UserMemoryFacts {
   /** Return facts that hold: those that answer a query, best first, else the newest first */
-  list(asked?: { query?: string | null; category?: string | null; subject?: string | null; at?: string | null; known_by?: string | null; history?: boolean; project?: string | null; only?: string[] | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<FactCardPage>;
+  list(asked?: { query?: string | null; category?: string | null; subject?: string | null; at?: string | null; known_by?: string | null; history?: boolean; project?: string | null; only?: string[] | null; suppressed?: boolean; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<FactCardPage>;
   /** Learn facts from every episode that waits for it, though too few wait; return how many there were */
   consolidate(): Promise<Counted>;
   /** Return one fact with the words that prove it */

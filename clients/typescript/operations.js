@@ -304,6 +304,7 @@ export default {
     "history",
     "project",
     "only",
+    "suppressed",
     "limit",
     "cursor",
     "as_of"

@@ -19,9 +19,8 @@ from hypothesis import strategies as st
 from stores.postgres_server import connect
 
 from episodic_agent import Memory
-from episodic_agent.engine.visibility import verbs as marking
 from episodic_agent.engine.visibility.retention import EVERY
-from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import MarkKind
 from episodic_agent.schemas import Scope
 from episodic_agent.schemas.strength import Strength
@@ -157,60 +156,6 @@ def test_a_suppressed_thread_hides_what_is_still_to_come_and_an_episode_of_it_ca
     assert (rest.thread, rest.first_seq, rest.last_seq) == ("lisbon", len(LISBON), None)
     assert mine(memory).episodes.unsuppress(thread="lisbon")
     assert "gate forty" in said_of(memory)
-
-
-@pytest.mark.slow
-def test_suppressed_words_hide_what_holds_them_whole(stores: OpenMemory, clock: Clock) -> None:
-    memory = stores()
-    ids = remember(memory, clock, apart=0.01)
-    mine(memory).episodes.suppress(words="campo  de OURIQUE", reason="address")
-    assert "Ourique" not in said_of(memory)
-    assert "flight" in said_of(memory).replace(QUERY, "")
-    left = mine(memory).search("the flat in Campo de Ourique?", suppressed=True)
-    assert ids["lisbon"] in [h.episode_id for h in left.hits] or [one.reason for one in left.suppressed] == [
-        "suppressed words: campo de OURIQUE"
-    ]
-    mine(memory).episodes.suppress(words="our")
-    assert "four hours" in said_of(memory), "a part of a word is no word"
-    assert [one.words for one in mine(memory).episodes.suppressed()] == ["campo de OURIQUE", "our"]
-    assert mine(memory).episodes.unsuppress(words="Campo de Ourique")
-    assert "Ourique" in said_of(memory)
-    for wrong in ("", "  ", "x" * 2000):
-        with pytest.raises(InvalidInput):
-            mine(memory).episodes.suppress(words=wrong)
-    for both in ({"thread": "lisbon"}, {"episode_id": ids["tap"]}):
-        with pytest.raises(InvalidInput):
-            mine(memory).episodes.suppress(words="x", **both)
-    with pytest.raises(InvalidInput):
-        mine(memory).episodes.suppress()
-    with pytest.raises(NotFound):
-        mine(memory).episodes.suppress(UUID(int=5))
-
-
-def test_suppressed_words_are_counted_and_whoever_hides_nothing_is_told_what_to_write(
-    stores: OpenMemory, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ana = mine(stores())
-    ana.add(["STRIPE_KEY=sk_live_51HxInvented", "the sk_live key is alive", "see you"], thread="a")
-    marked = ana.episodes.suppress(words="SK_live")
-    assert (marked.messages, marked.note) == (2, "")
-    assert "STRIPE" not in str([one.observation.text for one in ana.search("STRIPE_KEY").observations])
-    ana.episodes.unsuppress(words="SK_live")
-    part = ana.episodes.suppress(words="51hx")
-    assert part.messages == 0
-    assert part.note.startswith("no message holds them now, but '51HxInvented', of which they are a part")
-    assert "STRIPE" in str([one.observation.text for one in ana.search("STRIPE_KEY").observations])
-    assert ana.episodes.suppress(words="51HxInvented").messages == 1
-    nothing = ana.episodes.suppress(words="nosuchword")
-    assert (nothing.messages, nothing.note[:38]) == (0, "no message holds them now: words are c")
-    monkeypatch.setattr(marking, "COUNTED", 1)
-    assert ana.episodes.suppress(words="key").note.startswith("none of the newest 1 messages holds them")
-    some = ana.episodes.suppress(words="see you")
-    assert (some.messages, some.note[:34]) == (1, "counted among the newest 1 message")
-    assert {one.messages for one in ana.episodes.suppressed()} == {None}
-    ana.add("the old code is zebra9876", ttl="1h", timestamp=clock.now)
-    clock.forward(hours=2)
-    assert "zebra9876" not in ana.episodes.suppress(words="zebra").note
 
 
 @pytest.mark.slow

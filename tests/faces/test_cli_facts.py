@@ -68,6 +68,10 @@ def test_facts_are_listed_found_and_shown(run: Run) -> None:
     (job, _) = run("facts", "list", "--subject", "maya", "--json").json["facts"][::-1]
     assert (job["fact"], job["category"]) == (f'Maya: "{SAID[1]}"', "relationship")
     assert run("facts", "list", "--category", "goal").err.startswith("no facts")
+    run("suppress", "--words", SAID[0])
+    assert SAID[0] not in run("facts", "list", "--history").out
+    assert SAID[0] in run("facts", "list", "--history", "--suppressed").out
+    run("unsuppress", "--words", SAID[0])
     assert run("facts", "search", "zebra").err == "no fact answers this\n"
     shown = run("facts", "show", named(run, "rent")[:8])
     assert f'Maya: "{SAID[2]}"' in shown.out

@@ -122,6 +122,8 @@ def test_an_agent_asks_for_facts(memory: Memory) -> None:
     assert "Lisbon" in tools.call("get_facts")
     assert fact in tools.answer("get_facts", {"category": fact["category"]}).data["facts"]
     assert tools.answer("get_facts", {"category": "goal"}).data["facts"] == []
+    mine(memory).episodes.suppress(words="Lisbon")
+    assert "Lisbon" not in tools.call("get_facts")
 
 
 def test_what_was_declared_of_a_session_is_found_and_told_by_the_tools(told: Memory) -> None:

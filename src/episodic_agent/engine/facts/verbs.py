@@ -21,9 +21,10 @@ from episodic_agent.engine.recall.elsewhere import Elsewhere, projects_meant
 from episodic_agent.engine.recall.walls import walled_off, within
 from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.trace.acts import acts, concerns
+from episodic_agent.engine.visibility.hidden import EXPIRED, Visibility
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
 from episodic_agent.lazily import module
-from episodic_agent.protocols import Transaction, query_vector, ref_of
+from episodic_agent.protocols import MarkKind, Transaction, query_vector, ref_of
 from episodic_agent.schemas import Json, Observation, Scope, Vector
 from episodic_agent.schemas.facts import Category, Fact, FactEvidence, StoredFact, since_when
 from episodic_agent.showing import as_card, described
@@ -168,13 +169,15 @@ class FactRoom(RoomOf):
         limit: int | None = None,
         project: str | None = None,
         only: Where = None,
+        suppressed: bool = False,
     ) -> Sequence[FactCard]:
         """Return facts that hold: those that answer a query, best first, else the newest first.
 
         Without `limit` these are the best 20 of a query, and without one all.
         `at` is another moment of event time than now; with `known_by`, a moment of record time, what was
         believed on the evidence taken in by then; `history` shows all, over or still to come. What rests on
-        expired messages alone is not shown. `project`, a folder, leaves out what was said in another project
+        expired messages alone is not shown, nor, unless `suppressed`, on suppressed ones alone, or what holds
+        suppressed words. `project`, a folder, leaves out what was said in another project
         alone, but for how to answer; of `only`, threads and channels, facts are told as they were said there.
         Raises InvalidInput for a blank query, an unknown category or what is no folder.
         """
@@ -187,20 +190,7 @@ class FactRoom(RoomOf):
         analysed = None if query is None else _analysed(query, moment, self._deps.language)
         vector = None if analysed is None else self._vector(analysed.dense_text)
         with self._reading(scope, walls) as tx:
-            scores: dict[UUID, float] | None = None
-            if analysed is not None:
-                rows = recalled.matching_facts(tx, self._deps, analysed, vector, limit=MOST)
-                scores = {fact.id: score for fact, score in rows}
-                facts = [fact for fact, _ in rows]
-                # what was believed of a matter hangs on all that is known of it
-                known = tx.knowledge.facts(slots=writing.slots_of(facts)) if told_by is not None else ()
-            else:
-                known = tx.knowledge.facts()
-                facts = [kept.fact for kept in known]
-            if told_by is not None:
-                reported_facts = [kept.fact for kept in known]
-                facts = list(core.settled(reported_facts, told_by))
-                scores = None if scores is None else _scored(facts, reported_facts, scores)
+            facts, scores = self._known(tx, analysed, vector, told_by)
             facts = _inside(tx, walls, names, facts)
         cards = [
             FactCard(fact, 0.0 if scores is None else scores[fact.id])
@@ -214,8 +204,32 @@ class FactRoom(RoomOf):
         with self._reading(scope, walls) as tx:
             elsewhere = _of_others(tx, own, walls, names).hold(tx, (card.fact for card in cards))
             cards = [card for card in cards if card.id not in elsewhere]
-            shown = _unexpired(tx, cards, most, self._deps.clock())
+            shown = _shown(tx, cards, most, self._deps.clock(), suppressed=suppressed)
             return shown if history or told_by is not None else _after_what_holds(tx, shown, moment)
+
+    def _known(
+        self,
+        tx: Transaction,
+        analysed: "ranking.Query | None",
+        vector: Vector | None,
+        told_by: datetime | None,
+    ) -> tuple[Sequence[Fact], dict[UUID, float] | None]:
+        """Return all facts, or those that answer a query with how well, as they were believed by then."""
+        scores: dict[UUID, float] | None = None
+        if analysed is not None:
+            rows = recalled.matching_facts(tx, self._deps, analysed, vector, limit=MOST)
+            scores = {fact.id: score for fact, score in rows}
+            facts: Sequence[Fact] = [fact for fact, _ in rows]
+            # what was believed of a matter hangs on all that is known of it
+            known = tx.knowledge.facts(slots=writing.slots_of(facts)) if told_by is not None else ()
+        else:
+            known = tx.knowledge.facts()
+            facts = [kept.fact for kept in known]
+        if told_by is not None:
+            reported_facts = [kept.fact for kept in known]
+            facts = core.settled(reported_facts, told_by)
+            scores = None if scores is None else _scored(facts, reported_facts, scores)
+        return facts, scores
 
     @contextmanager
     def _reading(self, scope: Scope, walls: Walls) -> Iterator[Transaction]:
@@ -329,29 +343,49 @@ def _by_hand(
     return before, known, core.retold([kept.fact for kept in known], {before.id: after})
 
 
-def _inside(tx: Transaction, walls: Walls, names: Sequence[str] | None, facts: list[Fact]) -> list[Fact]:
+def _inside(
+    tx: Transaction, walls: Walls, names: Sequence[str] | None, facts: Sequence[Fact]
+) -> Sequence[Fact]:
     """Return facts as they were said within walls, before it is asked what holds: that may end elsewhere."""
     if not walls:
         return facts
     return [*Elsewhere(only=within(tx, walls, names)).proved(tx, facts).values()]
 
 
-def _unexpired(tx: Transaction, cards: Sequence[FactCard], most: int, now: datetime) -> list[FactCard]:
-    """Return the first cards but of facts that what has expired alone proves, or that hold its words."""
+def _shown(
+    tx: Transaction, cards: Sequence[FactCard], most: int, now: datetime, *, suppressed: bool
+) -> list[FactCard]:
+    """Return the first cards but of facts that what has expired alone proves, or that hold its words.
+
+    The same of what is suppressed, unless it is asked for.
+    """
+    visibility = Visibility(tx, now, lifted=suppressed)
+    if not visibility.drawn:  # nearly always
+        return list(cards[:most])
     shown: list[FactCard] = []
     for start in range(0, len(cards), most):
         page = cards[start : start + most]
-        proofs = tx.observations.get([proof.observation_id for card in page for proof in card.fact.evidence])
-        over = {one.id for one in proofs.values() if one.expires_at is not None and one.expires_at <= now}
+        held = [one.observation_id for card in page for one in (*card.fact.evidence, *card.fact.leads)]
+        hidden = _hidden(tx, visibility, held)
         shown += [
             card
             for card in page
-            if card.fact.left_without(over)
-            and not any(lead.observation_id in over for lead in card.fact.leads)
+            if card.fact.left_without(hidden)
+            and not any(lead.observation_id in hidden for lead in card.fact.leads)
+            and not visibility.holds(card.fact.fact, card.fact.value)
         ]
         if len(shown) >= most:
             break
     return shown[:most]
+
+
+def _hidden(tx: Transaction, visibility: Visibility, observations: Sequence[UUID]) -> set[UUID]:
+    """Return which of these are hidden; what is archived proves on, and so does what was edited since."""
+    stored = tx.observations.get(observations)
+    numbers = {thread: tx.threads.number(thread) for thread in {one.thread_id for one in stored.values()}}
+    refs = {ref_of(numbers[one.thread_id], one.seq): one.id for one in stored.values()}
+    why = visibility.why(list(refs))
+    return {refs[ref] for ref, reason in why.items() if reason.startswith((EXPIRED, MarkKind.SUPPRESSED))}
 
 
 def _after_what_holds(tx: Transaction, cards: Sequence[FactCard], at: datetime) -> list[FactCard]:

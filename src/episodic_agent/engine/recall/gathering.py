@@ -263,7 +263,7 @@ class Gatherer:
             if kind == OBSERVATIONS:
                 shown = self._visibility.shown(refs)
             else:
-                hidden = self._visibility.why_episodes(refs.tolist())
+                hidden = self._visibility.why_unfound(refs.tolist())
                 shown = refs[[ref not in hidden for ref in refs.tolist()]] if hidden else refs
             if len(shown) >= limit or len(refs) < asked:
                 return shown[:limit]

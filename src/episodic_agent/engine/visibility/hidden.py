@@ -12,14 +12,18 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS, script
+from episodic_agent.core.language.sentences import sentences
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Cover, Mark, MarkKind, Refs, Transaction, ref_of
 from episodic_agent.schemas import Episode, Json, Observation, Thread
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from episodic_agent.core.episodes import extractive as wording
 else:
     np = module("numpy")
+    wording = module("episodic_agent.core.episodes.extractive")
 
 EXPIRED: Final = "expired"
 FADED: Final = "faded"
@@ -29,6 +33,7 @@ WIDER: Final = 2  # times as much is asked for where something is hidden, and ag
 Span = tuple[int, int]
 _SIGN: Final = r"[^\W_]"  # of a word
 _PAGE: Final = 256
+_TITLED_BY: Final = 16  # messages that are read for another title
 _LONGER: Final = 100  # characters of a word before or behind a piece of it
 
 
@@ -87,8 +92,8 @@ class Visibility:
     def why_episodes(self, refs: Sequence[int]) -> dict[int, str]:
         """Return the current episodes, by first ref, that are hidden as wholes, each with the reason.
 
-        Those that a mark meets anywhere, those of which every message was edited since, and those whose title
-        or summary hold suppressed words.
+        Those that a mark meets anywhere, those of which every message was edited since, and those of which
+        every message holds suppressed words.
         """
         fresh = [ref for ref in refs if ref not in self._threads] if self.drawn else []
         if fresh:
@@ -96,10 +101,35 @@ class Visibility:
             touched = self._touched([(c.first_ref, c.last_ref) for c in covers])
             texts = {covers[n].first_ref: reason_text(mark) for n, mark in touched.items()}
             if self._words:
-                stored = self._tx.episodes.get([ref for ref in fresh if ref not in texts])
-                texts |= {ref: why for ref, e in stored.items() if (why := self.holds(e.title, e.summary))}
+                spans = {c.first_ref: (c.first_ref, c.last_ref) for c in covers}
+                stored = self._tx.episodes.get([ref for ref in spans if ref not in texts])
+                texts |= {ref: self._why_worded(e, spans[ref]) for ref, e in stored.items()}
             self._threads |= {ref: texts.get(ref, "") for ref in fresh}
         return {ref: self._threads[ref] for ref in refs if self._threads.get(ref)}
+
+    def why_unfound(self, refs: Sequence[int]) -> dict[int, str]:
+        """Return the current episodes, by first ref, that their own words find no more, each with the reason.
+
+        Those that are hidden as wholes, and those whose title or summary hold suppressed words: what else
+        was said in these still finds them.
+        """
+        texts = self.why_episodes(refs)
+        if self._words:
+            stored = self._tx.episodes.get([ref for ref in refs if ref not in texts])
+            texts |= {ref: why for ref, e in stored.items() if (why := self.holds(e.title, e.summary))}
+        return texts
+
+    def _why_worded(self, episode: Episode, span: Span) -> str:
+        """Return why suppressed words hide an episode as a whole, "" where anything else was said in it."""
+        why = self.holds(episode.title, episode.summary)
+        if not why or not self._words:
+            return why
+        first, last = span
+        for start in range(first, last + 1, _PAGE):
+            stored = self._tx.observations.get(range(start, min(start + _PAGE, last + 1)))
+            if any(not self.holds(one.text) for one in stored.values()):
+                return ""
+        return why
 
     def _touched(self, spans: Sequence[Span]) -> dict[int, Mark]:
         """Return by the place of a span the mark that hides all of it."""
@@ -127,8 +157,9 @@ class Visibility:
         """Return the episodes, of any kind, that are hidden as wholes, each with the reason."""
         if not self.drawn:
             return {}
-        touched = self._touched([self._span(e) for e in episodes])
-        texts = {e.id: self.holds(e.title, e.summary) for e in episodes}
+        spans = [self._span(e) for e in episodes]
+        touched = self._touched(spans)
+        texts = {e.id: self._why_worded(e, span) for e, span in zip(episodes, spans, strict=True)}
         texts |= {episodes[n].id: reason_text(mark) for n, mark in touched.items()}
         return {identity: why for identity, why in texts.items() if why}
 
@@ -139,13 +170,28 @@ class Visibility:
     def worded(self, episode: Episode) -> Episode:
         """Return an episode without its words while they may tell of what has expired.
 
-        Its metadata are without what holds suppressed words.
+        Its metadata and its summary are without what holds suppressed words, and a title that does gives way
+        to what the other messages are called.
         """
         if self.drawn and self._tx.upkeep.expired([self._span(episode)], self._now):
             return replace(episode, title="", summary="", metadata={})
         if not self._words:
             return episode
-        return replace(episode, metadata={k: self._unsaid(v) for k, v in episode.metadata.items()})
+        metadata = {k: self._unsaid(v) for k, v in episode.metadata.items()}
+        if not self.holds(episode.title, episode.summary):
+            return replace(episode, metadata=metadata)
+        left = [one for one in sentences(episode.summary) if not self.holds(one)]
+        title = self._other_title(episode) if self.holds(episode.title) else episode.title
+        return replace(episode, title=title, summary=" ".join(left), metadata=metadata)
+
+    def _other_title(self, episode: Episode) -> str:
+        """Return what an episode's first messages are called that do not hold suppressed words."""
+        first, last = self._span(episode)
+        stored = self._tx.observations.get(range(first, min(first + _PAGE, last + 1)))
+        hidden = self.why(list(stored))
+        shown = [one for ref, one in stored.items() if ref not in hidden][:_TITLED_BY]
+        title = wording.encode_extractive(shown, []).title if shown else ""
+        return "" if self.holds(title) else title
 
     def _unsaid(self, value: Json) -> Json:
         """Return a value of metadata without the texts that hold suppressed words."""

@@ -47,6 +47,7 @@ def _narrowed(function: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that say which facts are meant."""
     for option in (
         click.option("--limit", type=click.IntRange(1, 100_000), default=20, show_default=True),
+        click.option("--suppressed", is_flag=True, help="What is suppressed as well."),
         click.option("--history", is_flag=True, help="What is over or still to come as well."),
         click.option("--known-by", help="What was believed on what the memory had taken in by then."),
         click.option("--at", help="What held then (ISO 8601 or epoch; default: now)."),
