@@ -1096,8 +1096,8 @@ export interface VisitMark {
   end_at: string;
 }
 
-/** What can be erased: one observation, an episode, a thread, what a speaker said, or all of a user. */
-export type What = "observation" | "episode" | "thread" | "speaker" | "user";
+/** What can be erased: an observation, episode, thread or user, all of a speaker, or what holds words. */
+export type What = "observation" | "episode" | "thread" | "speaker" | "words" | "user";
 
 /** The stored episodes of a thread beside those of another policy; nothing was written. */
 export interface WhatIf {
@@ -1183,7 +1183,7 @@ export interface UserMemoryEpisodes {
 
 export interface UserMemoryErasures {
   /** Return the receipts of the user (an erased one too), oldest first; or of one thing */
-  list(asked?: { observation?: string | null; episode?: string | null; thread?: string | null; speaker?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<ErasurePage>;
+  list(asked?: { observation?: string | null; episode?: string | null; thread?: string | null; speaker?: string | null; words?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<ErasurePage>;
   /** Return those of these strings that the database still holds beside observations that are kept */
   residue(asked: { texts: string[] }): Promise<PageStr>;
   /** Return the user's observations that are kept and hold one of these strings, in capitals or not */
@@ -1354,6 +1354,8 @@ export class UserMemory {
   eraseObservations(asked: { observation: string; dry_run?: boolean }): Promise<Erasure>;
   /** Erase one observation, episode or thread, all that one `speaker` said, or `everything` of the user */
   eraseSpeakers(asked: { speaker: string; dry_run?: boolean }): Promise<Erasure>;
+  /** Erase one observation, episode or thread, all that one `speaker` said, or `everything` of the user */
+  eraseWords(asked: { words: string; dry_run?: boolean }): Promise<Erasure>;
   /** Count what the memory holds of the user */
   stats(asked?: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<Stats>;
   /** Do for this user what `Memory.upkeep` does for all; return how many frames that closed */

@@ -273,6 +273,13 @@ export default {
     "dry_run"
    ]
   },
+  "eraseWords": {
+   "method": "DELETE",
+   "path": "/v1/users/{user}/words/{words}",
+   "query": [
+    "dry_run"
+   ]
+  },
   "boundaries.trace": {
    "method": "GET",
    "path": "/v1/users/{user}/threads/{thread}/boundaries"
@@ -662,6 +669,7 @@ export default {
     "episode",
     "thread",
     "speaker",
+    "words",
     "limit",
     "cursor"
    ]

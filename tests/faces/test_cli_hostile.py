@@ -67,6 +67,7 @@ PRINTING: Mapping[str, tuple[str, ...]] = {
     "stats": (),
     "forget thread": (THREAD, "--dry-run"),
     "forget speaker": (f"user {UNSEEN}", "--dry-run"),
+    "forget words": (f"radio. {UNSEEN}", "--dry-run"),
     "pinned": (),
     "suppress": ("--thread", THREAD, "--reason", UNSEEN),
     "suppressed": (),

@@ -105,7 +105,7 @@ def test_a_speaker_who_is_misspelt_is_asked_for(group: Memory) -> None:
         mine(group).erase(speaker="Miaa")
     with pytest.raises(InvalidInput, match="`speaker` is empty"):
         mine(group).erase(speaker=" ")
-    with pytest.raises(InvalidInput, match="a speaker or everything"):
+    with pytest.raises(InvalidInput, match="or speaker, words, or everything"):
         mine(group).erase(speaker="Mia", thread="group")
 
 
@@ -157,3 +157,40 @@ def test_a_tool_takes_both(group: Memory) -> None:
         "speaker Tom is erased"
     )
     assert "is erased" in tools.call("forget_memory", {"observation_id": "d3", "confirm": True})
+
+
+def test_a_person_who_never_spoke_is_forgotten_by_name_in_every_face(
+    run: Run, open_memory: OpenMemory
+) -> None:
+    talk = [
+        {"id": "e1", "role": "user", "content": "Tom   Adler still has my slow cooker and my quokkaspoon"},
+        {"id": "e2", "role": "user", "content": "the tomato soup was lovely"},
+        {"id": "e3", "role": "assistant", "content": "Shall I write to Tom\nAdler about the cooker?"},
+        {"id": "e4", "role": "user", "content": "he is tom adler, not Tom"},
+        {"id": "e5", "role": "user", "content": "My sister Hannah likes Vera's bread"},
+    ]
+    with open_memory() as memory:
+        ana = mine(memory)
+        ana.add(talk, thread="talk")
+        ana.flush()
+        seen = ana.erase(words="tom adler", dry_run=True)
+        assert (seen.what, seen.state, seen.counts["observations"]) == ("words", "preview", 3)
+        with pytest.raises(InvalidInput, match="`words` are empty"):
+            ana.erase(words="  ")
+        with pytest.raises(NotFound, match="no message holds 'toma'; words are compared whole"):
+            ana.erase(words="toma")
+        tools = Tools(ana)
+        assert tools.call("forget_memory", {"words": "Vera's"}).startswith("words Vera's would be erased")
+        with LocalClient(make_app(lambda: nullcontext(memory), utc_now)) as client:
+            answer = client.delete(f"/v1/users/{USER}/words/vera's", params={"dry_run": "true"}).json()
+        assert (answer["what"], answer["counts"]["observations"]) == ("words", 1)
+    shown = run("forget", "words", "tom adler", "--yes").out
+    assert "3 observations" in shown
+    assert "done, residue 0" in shown
+    with open_memory() as memory:
+        ana = mine(memory)
+        assert [one.what.value for one in ana.erasures.list(words=" TOM  adler")] == ["words"]
+        assert ana.erasures.residue(["quokkaspoon", "Shall I write"]) == []
+        kept = "\n".join(ana.export())
+        assert "tomato" in kept
+        assert "quokkaspoon" not in kept

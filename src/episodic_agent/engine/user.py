@@ -496,6 +496,7 @@ class UserMemory:
         episode: "UUID | str | None" = None,
         thread: str | None = None,
         speaker: str | None = None,
+        words: str | None = None,
         everything: bool = False,
         dry_run: bool = False,
         sweep: bool = True,
@@ -503,17 +504,20 @@ class UserMemory:
     ) -> Erasure:
         """Erase one observation, episode or thread, all that one `speaker` said, or `everything` of the user.
 
-        Returns the receipt. An observation is named by its id or by the one it was added with (InvalidInput
-        where several sources have that); a speaker by name, the user by their own name or as "user". What was
-        made of it goes too, or is made again without it (docs/forgetting.md). `dry_run` only counts. Without
-        `sweep` the receipt stays pending until `upkeep` cleans the file. Raises InvalidInput unless exactly
-        one thing is named, NotFound for what is not there.
+        Or every message that holds `words`, whole and in capitals or not, whoever wrote it: who is to be
+        forgotten is mostly spoken of. Returns the receipt. An observation is named by its id or by the one
+        it was added with (InvalidInput where several sources have that); a speaker by name, the user by
+        their own name or as "user". What was made of it goes too, or is made again without it
+        (docs/forgetting.md). `dry_run` only counts. Without `sweep` the receipt stays pending until `upkeep`
+        cleans the file. Raises InvalidInput unless exactly one thing is named, NotFound for what is not
+        there.
         """
         return erase_verbs.Forgetter(self._at, self._works.later, self._works.eraser).run(
             observation=observation,
             episode=episode,
             thread=thread,
             speaker=speaker,
+            words=words,
             everything=everything,
             dry_run=dry_run,
             sweep=sweep,

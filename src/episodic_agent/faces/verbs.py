@@ -71,7 +71,7 @@ def _write(path: str, verb: str, method: str = "POST", **more: Any) -> VerbRoute
 
 
 def _erase(path: str, **more: Any) -> VerbRoute:
-    taken = ("observation", "episode", "thread", "speaker", "everything")
+    taken = ("observation", "episode", "thread", "speaker", "words", "everything")
     return VerbRoute("DELETE", path, "erase", Role.ADMIN, without=("sweep", *taken), **more)
 
 
@@ -140,6 +140,7 @@ OF_USER: Final = (
     _erase("/threads/{thread}"),
     _erase("/observations/{observation}"),
     _erase("/speakers/{speaker}"),
+    _erase("/words/{words}"),
     # --- boundaries ---
     _read("/threads/{thread}/boundaries", "boundaries.trace", now_only=True),
     _read("/threads/{thread}/whatif", "boundaries.whatif", now_only=True),

@@ -14,12 +14,13 @@ REQUEST: Final = "request"  # somebody asked for it; the other reasons name who 
 
 
 class What(StrEnum):
-    """What can be erased: one observation, an episode, a thread, what a speaker said, or all of a user."""
+    """What can be erased: an observation, episode, thread or user, all of a speaker, or what holds words."""
 
     OBSERVATION = "observation"
     EPISODE = "episode"
     THREAD = "thread"
     SPEAKER = "speaker"
+    WORDS = "words"
     USER = "user"
 
 

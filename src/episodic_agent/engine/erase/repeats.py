@@ -1,15 +1,22 @@
-"""Messages that are kept and say what is erased: they are named, never erased with it."""
+"""Messages that hold words: those that are to go, and those that are kept and say what is erased.
+
+The latter are named, never erased with it.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.erasing import samples, telling_terms
+from episodic_agent.core.language import fold
 from episodic_agent.core.threads.turns import opens_turn
+from episodic_agent.engine.visibility.hidden import pattern_of
+from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import OBSERVATIONS, Transaction
 from episodic_agent.schemas import Observation
 
 MOST: Final = 1000  # messages that repeat something, and erased ones whose turns are read
+EVERY: Final = 2**31 - 1  # messages that hold words which are to go
 AROUND: Final = 16  # messages before and after an erased one, among which its turn is
 SELDOM: Final = 3  # messages that hold a word which is seldom said,
 SELDOM_SHARE: Final = 0.01  # or so many of all
@@ -32,6 +39,32 @@ def quoting(tx: Transaction, texts: Sequence[str]) -> list[Observation]:
     """Return observations that are kept and hold one of these strings, in any case, in order."""
     values = tx.observations.get(tx.observations.quoting(texts, limit=MOST))
     return [values[ref] for ref in sorted(values)]
+
+
+def refs_of_words(tx: Transaction, words: str) -> list[int]:
+    """Return the references of all messages that hold words whole, as suppressed words are compared.
+
+    Raises InvalidInput where there are none to look for, NotFound where no message holds them.
+    """
+    pieces = words.split()
+    if not pieces:
+        raise InvalidInput("`words` are empty; name what every message that is to go holds")
+    pattern = pattern_of(words)
+    near = tx.observations.quoting([max(pieces, key=len)], limit=EVERY)
+    stored = tx.observations.get(near)
+    refs = sorted(ref for ref, one in stored.items() if pattern.search(one.text))
+    if not refs:
+        raise NotFound(f"no message holds {words!r}; words are compared whole, in capitals or not")
+    return refs
+
+
+def words_name(words: str) -> str:
+    """Return what a receipt's fingerprint is of: the same words, however they are written.
+
+    >>> words_name(" Tom  Adler ")
+    'tom adler'
+    """
+    return " ".join(fold(words).split())
 
 
 def _sharing(tx: Transaction, gone: Sequence[Observation], language: str | None) -> Iterator[Observation]:

@@ -10,7 +10,7 @@ from episodic_agent.core.erasing import fingerprint, traces
 from episodic_agent.engine.arguments import aware, clean_name, episode_identity, listed, worded
 from episodic_agent.engine.episodes.listing import find_thread
 from episodic_agent.engine.erase.erasing import PREVIEW, Eraser, refs_of
-from episodic_agent.engine.erase.repeats import quoting, repeated
+from episodic_agent.engine.erase.repeats import quoting, refs_of_words, repeated, words_name
 from episodic_agent.engine.erase.speakers import near_names, refs_of_speaker, speaker_name
 from episodic_agent.engine.filters import held_to
 from episodic_agent.engine.jobs.retrying import until_unopposed
@@ -59,6 +59,7 @@ class Forgetter:
         episode: "UUID | str | None" = None,
         thread: str | None = None,
         speaker: str | None = None,
+        words: str | None = None,
         everything: bool = False,
         dry_run: bool = False,
         sweep: bool = True,
@@ -72,11 +73,12 @@ class Forgetter:
             What.EPISODE: episode,
             What.THREAD: thread,
             What.SPEAKER: speaker,
+            What.WORDS: words,
         }
         named = [(what, name) for what, name in things.items() if name is not None]
         if len(named) + everything != 1:
             raise InvalidInput(
-                "name one thing to forget: an observation, an episode, a thread, a speaker or everything"
+                "name one thing to forget: an observation, episode, thread or speaker, words, or everything"
             )
         scope, at = self._at.known(), aware(now) or self._deps.clock()
         if self._at.walls:
@@ -92,12 +94,12 @@ class Forgetter:
     def _check_inside(
         self, things: "Mapping[What, UUID | str | None]", *, everything: bool
     ) -> "UUID | str | None":
-        """Raise for what lies outside of the walls, as people do, who speak in any thread.
+        """Raise for what lies outside of the walls, as people and words do, that stand in any thread.
 
         Return the own id of an observation that is meant: its caller's may be that of others, too.
         """
-        walls, speaker = self._at.walls, things[What.SPEAKER]
-        if everything or speaker is not None:
+        walls, anywhere = self._at.walls, (things[What.SPEAKER], things[What.WORDS])
+        if everything or anywhere != (None, None):
             raise InvalidInput(f"erase an episode, a message or a thread here: {held_to(walls)}")
         observation, episode, thread = (things[one] for one in (What.OBSERVATION, What.EPISODE, What.THREAD))
         with self._at.read() as tx:
@@ -201,6 +203,7 @@ class ErasureRoom(RoomOf):
         episode: "UUID | str | None" = None,
         thread: str | None = None,
         speaker: str | None = None,
+        words: str | None = None,
     ) -> Sequence[Erasure]:
         """Return the receipts of the user (an erased one too), oldest first; or of one thing.
 
@@ -214,6 +217,8 @@ class ErasureRoom(RoomOf):
                 asked += [(What.OBSERVATION, one) for one in given_ids(tx, str(observation).strip())]
         if speaker is not None:
             asked.append((What.SPEAKER, speaker_name(scope, worded("speaker", speaker))))
+        if words is not None:
+            asked.append((What.WORDS, words_name(worded("words", words))))
         prints = {fingerprint(scope, what, str(name)) for what, name in asked if name is not None}
         return [one for one in erasures if not prints or one.subject in prints]
 
@@ -246,6 +251,8 @@ def _refs_named(tx: Transaction, what: What, named: "UUID | str") -> tuple[list[
     """Return the references that go, and the name of what was named."""
     if what is What.SPEAKER:
         return refs_of_speaker(tx, worded("speaker", named)), speaker_name(tx.scope, str(named))
+    if what is What.WORDS:
+        return refs_of_words(tx, worded("words", named)), words_name(str(named))
     if what is What.OBSERVATION:
         observation = find_by_id(tx, named)
         return [ref_of(tx.threads.number(observation.thread_id), observation.seq)], str(observation.id)

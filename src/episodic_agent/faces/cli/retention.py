@@ -326,6 +326,14 @@ def forget_speaker(app: App, name: str, **options: Any) -> None:
     _erase(app, {"speaker": name}, f"everything {name} said", options)
 
 
+@forget.command("words")
+@click.argument("words")
+@erasing
+def forget_words(app: App, words: str, **options: Any) -> None:
+    """Erase every message that holds these WORDS, whole and in capitals or not, whoever wrote it."""
+    _erase(app, {"words": words}, f"every message that holds {words!r}", options)
+
+
 @forget.command("user")
 @click.argument("name")
 @click.option("--dry-run", is_flag=True, help="Only count what would go; write nothing.")

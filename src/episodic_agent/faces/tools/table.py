@@ -294,10 +294,11 @@ def _erase(memory: UserMemory, supplied: Arguments) -> ToolResult:
         "observation": supplied.get("observation_id"),
         "thread": _thread(memory, supplied),
         "speaker": supplied.get("speaker"),
+        "words": supplied.get("words"),
     }
     what = {key: value for key, value in named.items() if value is not None}
     if len(what) != 1:
-        raise InvalidInput("forget_memory: name one of episode_id, observation_id, thread and speaker")
+        raise InvalidInput("forget_memory: name one of episode_id, observation_id, thread, speaker and words")
     confirmed = supplied["confirm"]
     done = memory.erase(**what, dry_run=not confirmed)
     ((kind, name),) = ((kind, shown_name(name)) for kind, name in what.items())
@@ -534,13 +535,15 @@ TOOLS: Final = (
     Tool(
         "forget_memory",
         "Erase something for good",
-        "Erase an episode, one message, a thread or all that one person said for good, when the user asks. "
+        "Erase an episode, one message, a thread, all that one person said, or every message that holds some "
+        "words (a name) for good, when the user asks. "
         "Without confirm=true it only tells what would go.",
         arguments(
             episode_id=text("The episode to erase, with all of its messages.", minLength=1),
             observation_id=text("The message to erase, by its id or the one it came with.", minLength=1),
             thread=text("The thread to erase, by its name.", minLength=1),
             speaker=text("The person whose every message is to be erased.", minLength=1),
+            words=text("Words that every message to erase holds, such as a name.", minLength=1),
             confirm={
                 "type": "boolean",
                 "description": "Erase it; otherwise nothing is changed.",
