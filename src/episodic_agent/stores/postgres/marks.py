@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from episodic_agent.protocols import Cover, EpisodeMark, ObservationMark, Refs
 from episodic_agent.schemas import TimeSource
-from episodic_agent.stores.postgres.server.batches import bigints
+from episodic_agent.stores.postgres.server.batches import bigints, read_columns
 from episodic_agent.stores.postgres.server.session import PostgresSession
-from episodic_agent.stores.postgres.server.text import read_columns
 from episodic_agent.stores.tables.spans import MarkTable
 
 _OWN: Final = "e.space = %s AND e.owner = %s"

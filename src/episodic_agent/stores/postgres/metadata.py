@@ -7,9 +7,8 @@ from uuid import UUID
 
 from episodic_agent.schemas.chains import Condition, Term
 from episodic_agent.schemas.strength import Standing
-from episodic_agent.stores.postgres.server.batches import byteas, texts
+from episodic_agent.stores.postgres.server.batches import byteas, read_columns, texts
 from episodic_agent.stores.postgres.server.session import OWN_ROW, PostgresSession
-from episodic_agent.stores.postgres.server.text import read_columns
 from episodic_agent.stores.rows import to_microseconds
 from episodic_agent.stores.tables.dialect import Table
 from episodic_agent.stores.tables.spans import ConditionTable, passing_all

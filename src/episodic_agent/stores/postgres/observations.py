@@ -25,10 +25,16 @@ from episodic_agent.stores.nouns import (
 )
 from episodic_agent.stores.postgres.erasing import PostgresErasing
 from episodic_agent.stores.postgres.places import go_on
-from episodic_agent.stores.postgres.server.batches import bigints, byteas, optional_integers, texts
+from episodic_agent.stores.postgres.server.batches import (
+    bigints,
+    byteas,
+    from_stored,
+    optional_integers,
+    read_columns,
+    texts,
+)
 from episodic_agent.stores.postgres.server.packing import Binary
 from episodic_agent.stores.postgres.server.session import EACH, LAST_SEQ, OWN_ROW, PostgresSession
-from episodic_agent.stores.postgres.server.text import from_stored, read_columns
 from episodic_agent.stores.postgres.visibility import keep_expiries
 from episodic_agent.stores.records import restored, shortened
 from episodic_agent.stores.tables.observations import ObservationTable

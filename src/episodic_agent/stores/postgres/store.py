@@ -5,7 +5,7 @@ from contextlib import contextmanager, suppress
 from datetime import date, datetime, timedelta
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from episodic_agent.errors import EpisodicError, InvalidInput, StoreError
 from episodic_agent.protocols import (
@@ -22,6 +22,7 @@ from episodic_agent.schemas import Backup, Job, ModelUse, Scope
 from episodic_agent.schemas.erasures import Erasure, Sweep
 from episodic_agent.stores.catalogue import POSTGRES
 from episodic_agent.stores.faults import reach
+from episodic_agent.stores.nouns import use_of
 from episodic_agent.stores.postgres.episodes import PostgresEpisodes
 from episodic_agent.stores.postgres.erasing import (
     erase_scope,
@@ -34,6 +35,7 @@ from episodic_agent.stores.postgres.facts import PostgresKnowledge
 from episodic_agent.stores.postgres.index import PostgresIndex
 from episodic_agent.stores.postgres.jobs import PostgresClaim, count_jobs, renew
 from episodic_agent.stores.postgres.observations import PostgresObservations
+from episodic_agent.stores.postgres.server.batches import read_columns, to_stored
 from episodic_agent.stores.postgres.server.connection import PostgresConnections, PostgresOptions
 from episodic_agent.stores.postgres.server.migrate import problems
 from episodic_agent.stores.postgres.server.session import (
@@ -43,14 +45,26 @@ from episodic_agent.stores.postgres.server.session import (
     key_of,
     keys_of,
 )
-from episodic_agent.stores.postgres.server.text import read_columns, to_stored
 from episodic_agent.stores.postgres.threads import PostgresThreads
-from episodic_agent.stores.postgres.usage import usage_of_space
 from episodic_agent.stores.postgres.vectors import pack_vectors
 from episodic_agent.stores.postgres.visibility import PostgresUpkeep
 from episodic_agent.stores.postgres.words.segments import Segments
+from episodic_agent.stores.rows import to_day
 from episodic_agent.stores.tables.keys import KeyTable, Run
 from episodic_agent.stores.tables.transaction import ScopeTransaction
+
+_OF_SPACE: Final = (
+    "SELECT day, stage, model, sum(calls), sum(failures), sum(refused), sum(late),"
+    " sum(prompt_tokens), sum(completion_tokens), sum(microseconds)"
+    " FROM usage WHERE space = %s AND day BETWEEN %s AND %s"
+    ' GROUP BY day, stage, model ORDER BY day, stage COLLATE "C", model COLLATE "C"'
+)
+
+
+def usage_of_space(db: Connection, space: str, first: date, last: date) -> Sequence[ModelUse]:
+    """Return what all users of a space cost on each day of `first..last`."""
+    results = db.execute(_OF_SPACE, (key_of(space), to_day(first), to_day(last))).fetchall()
+    return [use_of(read_columns(columns)) for columns in results]
 
 
 class PostgresTransaction(ScopeTransaction):

@@ -20,7 +20,7 @@ from episodic_agent.stores.rows import (
     to_time,
 )
 from episodic_agent.stores.tables.dialect import Rows, Table
-from episodic_agent.stores.tables.refusals import RefusalTable
+from episodic_agent.stores.tables.links import RefusalTable
 from episodic_agent.stores.tables.sections import SectionTable
 
 _LAST_SEQ: Final = 0xFFFFFFFF

@@ -6,8 +6,9 @@ from typing import Any, Final, overload
 from uuid import UUID
 
 from episodic_agent.schemas import Link
+from episodic_agent.schemas.chains import Refusal
 from episodic_agent.stores.nouns import LINK, link_columns, link_of
-from episodic_agent.stores.rows import id_of
+from episodic_agent.stores.rows import id_of, to_microseconds, to_time
 from episodic_agent.stores.tables.dialect import EVERY, Table, placed, replacing, row_of
 
 _REVERSED: Final = "DELETE FROM link WHERE :mine AND later = :earlier AND earlier = :later"
@@ -69,3 +70,31 @@ class LinkTable(Table):
         sql = "SELECT thread, episode FROM joined WHERE :mine AND thread IN :numbers(threads)"
         results = self._session.read(sql, threads=list(numbers))
         return {numbers[number]: id_of(episode) for number, episode in results}
+
+
+_PUT_REFUSAL: Final = (
+    "INSERT INTO chain_refusal (:keys, child, parent, at, by) VALUES (:own, :child, :parent, :at, :by)"
+    " ON CONFLICT (:keys, child, parent) DO UPDATE SET at = excluded.at, by = excluded.by"
+)
+_READ_REFUSAL: Final = "SELECT child, parent, at, by FROM chain_refusal WHERE :mine"
+_OLDEST: Final = "ORDER BY at, child, parent"
+
+
+class RefusalTable(Table):
+    """Pairs of episodes that do not belong together."""
+
+    def _refuse(self, refusal: Refusal) -> None:
+        pair = {"child": refusal.child.bytes, "parent": refusal.parent.bytes}
+        self._session.change(_PUT_REFUSAL, **pair, at=to_microseconds(refusal.at), by=refusal.by)
+
+    def _lift(self, refusal: Refusal) -> None:
+        sql = "DELETE FROM chain_refusal WHERE :mine AND child = :child AND parent = :parent"
+        self._session.change(sql, child=refusal.child.bytes, parent=refusal.parent.bytes)
+
+    def refusals(self, child: UUID | None = None) -> Sequence[Refusal]:
+        """Return the refusals of an episode, or all, oldest first, ties by child, then parent."""
+        if child is None:
+            results = self._session.read(f"{_READ_REFUSAL} {_OLDEST}")
+        else:
+            results = self._session.read(f"{_READ_REFUSAL} AND child = :child {_OLDEST}", child=child.bytes)
+        return [Refusal(id_of(one), id_of(other), to_time(at), by) for one, other, at, by in results]
