@@ -49,16 +49,19 @@ class ForeignFormat:
         return self.name in _OF_ACCOUNTS
 
 
-FOREIGN: Final = (
-    ForeignFormat("chatgpt", "ChatGPT export", assistants.fits_chatgpt, assistants.read_chatgpt),
-    ForeignFormat("claude", "Claude.ai export", assistants.fits_claude, assistants.read_claude),
-    ForeignFormat("claude-code", "Claude Code session", coding.fits_claude_code, coding.read_claude_code),
-    ForeignFormat("codex", "Codex session", coding.fits_codex, coding.read_codex),
+_CHATS: Final = (
     ForeignFormat("discord", "Discord export (DiscordChatExporter)", discord.fits, discord.read),
     ForeignFormat("telegram", "Telegram export", telegram.fits, telegram.read),
     ForeignFormat("facebook", "Facebook or Instagram messages", facebook.fits, facebook.read),
     ForeignFormat("google-chat", "Google Chat (Takeout)", google_chat.fits, google_chat.read),
     ForeignFormat("slack-day", "day of a Slack export", slack.fits_day, slack.read_day),
+)
+FOREIGN: Final = (
+    ForeignFormat("chatgpt", "ChatGPT export", assistants.fits_chatgpt, assistants.read_chatgpt),
+    ForeignFormat("claude", "Claude.ai export", assistants.fits_claude, assistants.read_claude),
+    ForeignFormat("claude-code", "Claude Code session", coding.fits_claude_code, coding.read_claude_code),
+    ForeignFormat("codex", "Codex session", coding.fits_codex, coding.read_codex),
+    *_CHATS,
     ForeignFormat("gemini", "Gemini chats (Google Takeout)", assistants.fits_gemini, assistants.read_gemini),
     ForeignFormat("signal", "Signal chat (signal-export)", signal.fits, signal.read),
     ForeignFormat("langchain", "LangChain messages", messages.fits_langchain, messages.read_langchain),
