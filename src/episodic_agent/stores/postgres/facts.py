@@ -47,7 +47,6 @@ class PostgresSkills(SkillTable):
     locked = " FOR UPDATE"
 
     def put_skill(self, skill: StoredSkill, turns: Sequence[TurnRef] = ()) -> StoredSkill:
-        """Write a skill, new or known by its id, and add turns to its evidence; return it with its number."""
         keys = self._session.own()
         row = self._session.row(_PUT_SKILL, (skill.id.bytes, *keys, *skill_columns(skill), *keys))
         if row is None:

@@ -88,7 +88,6 @@ class PostgresIndex(PostgresConditions, PostgresMarks):
     # --- writing ----------------------------------------------------------------------------------------
 
     def put_postings(self, kind: str, postings: Sequence[Posting]) -> None:
-        """Index documents' words; a document indexed before is replaced."""
         latest = {int(posting.ref): posting for posting in postings}
         if latest:
             self._words_of(kind).put(latest)
@@ -136,7 +135,6 @@ class PostgresIndex(PostgresConditions, PostgresMarks):
         average_length: float,
         limit: int = 0,
     ) -> tuple[Refs, Scores]:
-        """Score by BM25 the best `limit` above 0, falling, ties by ref; or just these refs, in order."""
         words = self._words_of(kind)
         if refs is not None:
             targets = np.asarray(refs, dtype=np.int64)
@@ -153,7 +151,6 @@ class PostgresIndex(PostgresConditions, PostgresMarks):
     def vector_scores(
         self, kind: str, embedder: str, query: Vector, refs: Refs | None = None, *, limit: int = 0
     ) -> tuple[Refs, Scores]:
-        """Score by cosine (best chunk) the best `limit`, falling, ties by ref; or just these, in order."""
         if refs is not None:
             targets = np.asarray(refs, dtype=np.int64)
             return targets, self._cosines(kind, embedder, query, targets)
@@ -181,7 +178,6 @@ class PostgresIndex(PostgresConditions, PostgresMarks):
     def vectors(
         self, kind: str, embedder: str, refs: Sequence[int], *, every: bool = False
     ) -> Mapping[int, Vector]:
-        """Read the first vector (chunk 0) of each ref that has one; with `every` all its chunks, [n, d]."""
         results: dict[int, Vector] = {}
         for width, number in self._embedders.of(embedder).items():
             stored = self._vectors_of(kind, number, width)

@@ -118,7 +118,6 @@ class PostgresWork(LedgerTable):
     def jobs(
         self, *, state: str | None = None, kinds: Sequence[str] | None = None, limit: int | None = None
     ) -> Sequence[Job]:
-        """Return jobs by the time they are due, then in order of asking."""
         sql = f"SELECT {JOB} FROM job WHERE space = %s AND owner = %s"
         bindings: tuple[Any, ...] = self._session.keys
         if state is not None:

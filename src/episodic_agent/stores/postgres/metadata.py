@@ -57,7 +57,6 @@ class PostgresConditions(ConditionTable):
     _session: PostgresSession
 
     def described(self, ids: Sequence[UUID]) -> Sequence[tuple[UUID, Term]]:
-        """Return the rows of these episodes, by episode, field, value."""
         sql = (
             "SELECT DISTINCT m.* FROM unnest(%s::bytea[]) AS k (id) CROSS JOIN LATERAL (SELECT episode,"
             f" field, value FROM metadata_term WHERE {_OWN} AND episode = k.id OFFSET 0) m"
@@ -77,7 +76,6 @@ class PostgresConditions(ConditionTable):
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> Sequence[Standing]:
-        """Return where the current event episodes that pass every field stand, by reference."""
         conditions, values = [_OWN, _CURRENT], list[Any](self._session.keys)
         if since is not None and not fields:  # what begins then ends later: by the index on ends
             conditions.append("end_at >= %s")

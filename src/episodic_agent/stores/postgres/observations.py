@@ -80,15 +80,10 @@ class PostgresObservations(PostgresErasing, ObservationTable):
     place = "strpos"
 
     def known(self, ids: Sequence[UUID]) -> Mapping[UUID, Receipt]:
-        """Return first receipts (added=False) of ids that are stored already; `erased` of tombstones."""
         rows = self._session.rows(_KNOWN, (byteas([key.bytes for key in ids]), *self._session.keys))
         return self._receipts(rows)
 
     def append(self, observations: Sequence[Observation]) -> None:
-        """Insert observations of one thread with consecutive seqs, and begin or go on with its stays.
-
-        Conflict on a taken id or seq or a gap.
-        """
         if not observations:
             return
         keys, first = self._session.own(), observations[0]
@@ -167,7 +162,6 @@ class PostgresObservations(PostgresErasing, ObservationTable):
         ]
 
     def save_records(self, thread_id: UUID, records: Mapping[int, bytes | None]) -> None:
-        """Keep the packed record of the check at each seq; None takes one away."""
         keys, number = self._session.own(), self._session.thread_number(thread_id)
         if gone := [ref_of(number, seq) for seq, cues in records.items() if cues is None]:
             sql = "DELETE FROM verdict WHERE space = %s AND owner = %s AND ref = ANY(%s::bigint[])"
@@ -183,7 +177,6 @@ class PostgresObservations(PostgresErasing, ObservationTable):
         self._session.insert(sql, (*keys, *columns), len(data))
 
     def records(self, thread_id: UUID, first_seq: int, last_seq: int) -> Mapping[int, bytes]:
-        """Read the packed records of `first_seq..last_seq` (inclusive) that there are."""
         span = self._session.span(thread_id, first_seq, last_seq)
         if span is None:
             return {}
@@ -197,7 +190,6 @@ class PostgresObservations(PostgresErasing, ObservationTable):
     # --- damage -----------------------------------------------------------------------------------------
 
     def altered(self, thread_id: UUID, first_seq: int, last_seq: int) -> Sequence[tuple[int, UUID]]:
-        """Return (seq, id) of those observations of a span that are not what was stored, in order."""
         span = self._session.span(thread_id, first_seq, last_seq)
         if span is None:
             return []

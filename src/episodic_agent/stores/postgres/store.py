@@ -75,7 +75,6 @@ class PostgresTransaction(ScopeTransaction):
         self._session = session
 
     def embedders(self) -> Sequence[str]:
-        """Return the names of the embedders whose vectors the scope holds, in order."""
         sql = (
             "SELECT DISTINCT e.name FROM embedder e WHERE EXISTS (SELECT 1 FROM coarse v WHERE v.space = %s"
             " AND v.owner = %s AND v.embedder = e.number) OR EXISTS (SELECT 1 FROM coarse_packed v"
@@ -128,7 +127,6 @@ class PostgresStore:
 
     @contextmanager
     def begin(self, scope: Scope, *, write: bool = True) -> Iterator[Transaction]:
-        """Open a transaction: committed when the block ends, rolled back when it raises."""
         fresh = self._connections.options.fresh
         if write:
             with self._connections.writing(*keys_of(scope)) as db:
@@ -203,7 +201,6 @@ class PostgresStore:
         return claim.take(self._connections, limit)
 
     def renew(self, scope: Scope, jobs: Sequence[Job], *, now: datetime, lease: timedelta) -> Sequence[Job]:
-        """Prolong the leases of claimed jobs (a heartbeat); return those that are still ours."""
         with self._connections.writing(*keys_of(scope)) as db:
             return renew(PostgresSession(db, scope, write=True), jobs, now + lease)
 
@@ -215,20 +212,16 @@ class PostgresStore:
         due: datetime | None = None,
         state: str | None = None,
     ) -> int:
-        """Count waiting and leased jobs, or those of a state, of a scope, a space or all."""
         return count_jobs(self._connections, scope, space, due, state)
 
     def usage(self, space: str, first: date, last: date) -> Sequence[ModelUse]:
-        """Return what all users of a space cost on each day of `first..last`, by day, stage, model."""
         with self._connections.reading(key_of(space), None) as db:
             return usage_of_space(db, space, first, last)
 
     def erase_scope(self, scope: Scope, erasure: Erasure) -> Erasure:
-        """Delete everything of a scope in one transaction with its receipt; return it with its counts."""
         return erase_scope(self._connections, scope, erasure, self._known_scopes)
 
     def erasures(self, space: str, scope: Scope | None = None) -> Sequence[Erasure]:
-        """Return the receipts of a space, or of one user, oldest first."""
         return erasures(self._connections, space, scope)
 
     def settle_erasure(self, space: str, erasure: Erasure) -> None:
@@ -240,7 +233,6 @@ class PostgresStore:
         return sweep(self._connections)
 
     def residue(self, scope: Scope, texts: Sequence[str]) -> Sequence[str]:
-        """Return those of some strings that stand in the scope's rows, not in a kept observation."""
         return residue(self._connections, scope, texts)
 
     def backup(

@@ -150,7 +150,6 @@ class ErasingTable(ActorTable):
     _unrecorded: Sequence[str]  # statements that take the check records of `:first` to `:last` away
 
     def erase(self, thread_id: UUID, seqs: Sequence[int], at: datetime) -> int:
-        """Leave tombstones in the place of observations; return how many were none yet."""
         number, moment, erased = self._session.thread_number(thread_id), to_microseconds(at), 0
         for first, last in _runs(number, seqs):
             spoken = self._session.read(_SPOKEN, first=first, last=last)
@@ -171,7 +170,6 @@ class ErasingTable(ActorTable):
         return erased
 
     def erased(self, stretches: Sequence[tuple[UUID, int, int]]) -> Sequence[Tombstone]:
-        """Return the tombstones of stretches, thread by thread in order."""
         threads = self._session.find_threads(thread for thread, _, _ in stretches)
         numbers = {thread: number for number, thread in threads.items()}
         spans = sorted(
@@ -199,7 +197,6 @@ class ErasedEpisodeTable(RefusalTable):
     """Episodes with what belongs to them, as far as deleting goes."""
 
     def drop(self, *gone: UUID | Refusal, words_only: bool = False) -> None:
-        """Delete episodes with their words and the decisions about them, or just the words; or refusals."""
         for refusal in gone:
             if isinstance(refusal, Refusal):
                 self._lift(refusal)

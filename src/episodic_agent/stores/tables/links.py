@@ -30,7 +30,6 @@ class LinkTable(Table):
     def links(
         self, threads: Sequence[UUID] | None = None, *, limit: int | None = None, taken_back: bool = False
     ) -> Sequence[Link]:
-        """Return the links of these threads, oldest first; without threads the newest, newest first."""
         there = "" if taken_back else f" AND {_THERE}"
         if threads is None:
             newest = "ORDER BY at DESC, later DESC, earlier DESC LIMIT :limit"
@@ -92,7 +91,6 @@ class RefusalTable(Table):
         self._session.change(sql, child=refusal.child.bytes, parent=refusal.parent.bytes)
 
     def refusals(self, child: UUID | None = None) -> Sequence[Refusal]:
-        """Return the refusals of an episode, or all, oldest first, ties by child, then parent."""
         if child is None:
             results = self._session.read(f"{_READ_REFUSAL} {_OLDEST}")
         else:

@@ -23,7 +23,6 @@ class SectionTable(Table):
     """What compaction takes one by one."""
 
     def section(self, thread_id: UUID, seq: int | None = None) -> Section | None:
-        """Return the section that an observation is in, or a thread's last one."""
         place = "" if seq is None else "AND first_seq <= :seq "
         sql = f"AND thread = :thread {place}ORDER BY first_seq DESC"
         return next(iter(self._sections(sql, thread_id, seq=seq, limit=1)), None)
@@ -36,7 +35,6 @@ class SectionTable(Table):
         compacted: bool = False,
         limit: int | None = None,
     ) -> Sequence[Section]:
-        """Return a thread's sections in order, or those that have grown by a time, or that have words."""
         most = EVERY if limit is None else limit
         if grown is not None:
             until = to_microseconds(grown)

@@ -57,7 +57,6 @@ class ThreadTable(DroppingTable, LinkTable):
     _locked = ""  # what ends a read of a frame that nobody else changes before the end
 
     def get(self, key: UUID | str) -> Thread | None:
-        """Read one thread, by id or by the caller's own name of it."""
         if isinstance(key, str):
             results = self._session.read(f"{_READ} AND origin = :origin", origin=key)
         else:
@@ -105,7 +104,6 @@ class ThreadTable(DroppingTable, LinkTable):
         """Look up the threads that a message may go on with."""
 
     def number(self, thread_id: UUID) -> int:
-        """Return the thread's number for `ref_of`; raises NotFound."""
         return self._session.thread_number(thread_id)
 
     def by_numbers(
@@ -129,7 +127,6 @@ class ThreadTable(DroppingTable, LinkTable):
         return ids
 
     def save(self, changed: Thread | Frame | Section | Link | Joined) -> None:
-        """Write a thread's changed fields, the next version of a frame, a section, a link, what is joined."""
         if isinstance(changed, Frame):
             self._save_frame(changed)
         elif isinstance(changed, Section):
@@ -152,7 +149,6 @@ class ThreadTable(DroppingTable, LinkTable):
         return self._frame(key) if isinstance(key, UUID) else self._frames(key)
 
     def create(self, thread: Thread, frame: Frame) -> None:
-        """Write a new thread with its empty frame; raises Conflict when the origin or id is taken."""
         if frame.thread_id != thread.id:
             raise InvalidInput(f"the frame of thread {frame.thread_id} was given for thread {thread.id}")
         number = self._add(thread)

@@ -73,20 +73,17 @@ class ScopeTransaction:
         return self._rows.scope
 
     def hold(self, what: Literal["threads", "facts"]) -> None:
-        """Let no other writer resolve threads, or change facts, before the end of this transaction."""
         if what == "threads":
             self._rows.hold_threads()
         else:
             self._rows.hold_facts()
 
     def count(self, what: Countable, *, since: datetime | None = None, limit: int | None = None) -> int:
-        """Count what the scope holds, up to a limit where it is given; of decisions those after a time."""
         most, after = EVERY if limit is None else limit, -EVERY if since is None else to_microseconds(since)
         [(result,)] = self._rows.read(_COUNTS[what], limit=most, since=after)
         return min(int(result or 0), most)
 
     def holdings(self, thread_id: UUID | None = None) -> Mapping[str, int]:
-        """Count what the scope, or one of its threads, holds, by kind of thing."""
         return erasing.holdings(self._rows, self._tables, thread_id)
 
     def record(self, what: Erasure | AuditEntry) -> None:
@@ -104,7 +101,6 @@ class ScopeTransaction:
         kinds: Sequence[AuditKind] | None = None,
         limit: int | None = None,
     ) -> Sequence[AuditEntry]:
-        """Return entries of [since, until) (of these kinds), newest first, up to a limit."""
         results = self._rows.read(
             _ENTRIES,
             since=-EVERY if since is None else to_microseconds(since),
@@ -115,7 +111,6 @@ class ScopeTransaction:
         return [audit_of(columns) for columns in results]
 
     def drop_audit(self, before: datetime) -> int:
-        """Delete entries from before a time; return how many."""
         return self._rows.alter(_DROP_ENTRIES, before=to_microseconds(before))
 
     def request(self, key: bytes, oldest: datetime) -> bytes | None:
@@ -124,7 +119,6 @@ class ScopeTransaction:
         return bytes(results[0][0]) if results else None
 
     def keep_request(self, key: bytes, digest: bytes, *, now: datetime, oldest: datetime) -> bytes:
-        """Keep the digest that came with a key, unless there is one; return the one that stands."""
         self._rows.alter(_DROP_REQUESTS, oldest=to_microseconds(oldest))
         self._rows.change(_PUT_REQUEST, key=key, digest=digest, at=to_microseconds(now))
         return self.request(key, oldest) or digest

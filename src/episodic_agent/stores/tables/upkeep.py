@@ -74,7 +74,6 @@ class LedgerTable(Table, ABC):
     """Reviews and ledgers; the rows of jobs each store has its own way with."""
 
     def drop(self, *done: Job | UUID | PendingReview, before: datetime | None = None) -> None:
-        """Delete jobs that are claimed (or, by id, are not), recalls that are judged, what work took."""
         if before is not None:
             at = to_microseconds(before)
             self._session.change("DELETE FROM work WHERE :mine AND at < :before", before=at)
@@ -88,11 +87,6 @@ class LedgerTable(Table, ABC):
     def put_back(
         self, job: Job | UUID | None = None, *, error: str | None = None, retry_at: datetime | None = None
     ) -> None:
-        """Give a claimed job back untried, or failed: then it waits for `retry_at`, or is dead when None.
-
-        One by its id is not claimed: it gets all its attempts back, and is due at `retry_at`. Without a job
-        all that are claimed are given back, and none says any more what went wrong.
-        """
         if job is None:
             for sql in _RECALLED:
                 self._session.change(sql)
@@ -124,7 +118,6 @@ class LedgerTable(Table, ABC):
         self._session.change(_PUT_REVIEW, **row_of(PENDING, pending_columns(pending, number)))
 
     def reviews(self, thread_id: UUID | None = None) -> Sequence[PendingReview]:
-        """Return what waits in a thread, oldest first; without one in all threads, thread by thread."""
         if thread_id is None:
             results = self._session.read(f"{_REVIEWS} {_OLDEST_FIRST}")
         else:
@@ -145,7 +138,6 @@ class LedgerTable(Table, ABC):
         self._session.change_all(_ADD_USE, [row_of(USE, use_columns(use)) for use in ordered])
 
     def usage(self, first: date, last: date) -> Sequence[ModelUse]:
-        """Return what the scope cost on each day of `first..last` (inclusive), by day, stage, model."""
         return [
             use_of(columns) for columns in self._session.read(_TOTALS, first=to_day(first), last=to_day(last))
         ]
@@ -155,7 +147,6 @@ class LedgerTable(Table, ABC):
         self._session.change_all(_PUT_SPAN, [row_of(WORK, work_columns(span)) for span in ordered])
 
     def spans(self, first_ref: int, last_ref: int) -> Sequence[WorkRow]:
-        """Return the rows for any of a thread's observations `first_ref..last_ref`, by time, then place."""
         least = first_ref - LONGEST_RUN
         return [
             work_of(columns)

@@ -102,13 +102,11 @@ class VisibilityTable(Table):
         return len(marks)
 
     def marks(self, *kinds: MarkKind) -> Sequence[Mark]:
-        """Return the marks (of these kinds), by kind, then by reference."""
         sql = f"SELECT {MARK} FROM span_mark WHERE :mine AND kind IN :texts(kinds) ORDER BY kind, first_ref"
         results = self._session.read(sql, kinds=[kind.value for kind in kinds or MarkKind])
         return [mark_of(columns) for columns in results]
 
     def touched(self, kinds: Sequence[MarkKind], spans: Sequence[tuple[int, int]]) -> Mapping[int, Mark]:
-        """Return by the place of a span the mark of these kinds that meets it."""
         marks: dict[int, Mark] = {}
         for place, *columns in self._touching([kind.value for kind in kinds], spans):
             marks.setdefault(place, mark_of(columns))
@@ -126,7 +124,6 @@ class VisibilityTable(Table):
     def expired(
         self, spans: Sequence[tuple[int, int]] | None, now: datetime, *, limit: int | None = None
     ) -> Sequence[int]:
-        """Return the refs in spans whose time has come, rising; without spans by time, up to a limit."""
         at = to_microseconds(now)
         if spans is not None:
             return [ref for (ref,) in self._expired(spans, at)]
@@ -138,7 +135,6 @@ class VisibilityTable(Table):
         """Look up the refs in spans, rising."""
 
     def settings(self) -> OwnSettings:
-        """Return what the user set for all of their memory."""
         timeouts: dict[str, timedelta] = {}
         retention: str | None = None
         words: list[SuppressedWords] = []
@@ -163,7 +159,6 @@ class VisibilityTable(Table):
             self._session.change(_PUT_TIMEOUT, channel=changed.channel, lasts=lasts)
 
     def take_turn(self, now: datetime, every: timedelta) -> bool:
-        """Tell whether retention was not looked at for so long, and say that it is looked at now."""
         times = {"now": to_microseconds(now), "before": to_microseconds(now - every)}
         return self._session.change(_TURN, **times) > 0
 
