@@ -24,6 +24,7 @@ from episodic_agent.showing import ID, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from episodic_agent import wiring
     from episodic_agent.engine import lived, scoped
@@ -66,6 +67,7 @@ __all__ = [
     "say_more",
     "say_replaced",
     "standard_input",
+    "table",
     "tell",
     "tell_json",
     "whose",
@@ -181,6 +183,14 @@ class App:
             print_json(value)
         else:
             tell(text)
+
+    def answered(self, value: Any, items: Sequence[Any], nothing: str) -> bool:
+        """Print a listing as JSON for scripts, or say that it has `nothing`; tell whether that was all."""
+        if self.as_json:
+            print_json(value)
+        elif not items:
+            say(nothing)
+        return self.as_json or not items
 
     def remark(self, value: Any, text: str) -> None:
         """Print JSON for scripts, for people a remark on standard error: nothing was asked for but an act."""
@@ -311,6 +321,11 @@ def past(function: Callable[..., None]) -> Callable[..., None]:
         callback=remember,
         help="As the memory stood then: what was known, whatever came since.",
     )(function)
+
+
+def table(*columns: str, right: Sequence[str] = ()) -> "Table":
+    """Return a table for people: see `printing.table`."""
+    return printing.table(columns, right)
 
 
 def progress_bar(label: str, total: int | None = None) -> AbstractContextManager[Callable[[int], None]]:

@@ -22,8 +22,8 @@ from episodic_agent.faces.cli.app import (
     out,
     past,
     print_json,
-    say,
     say_more,
+    table,
 )
 from episodic_agent.faces.cli.reading import ONLY, PROJECT
 from episodic_agent.lazily import module
@@ -209,16 +209,9 @@ def learn(app: App) -> None:
 
 
 def _show(app: App, owner: str, facts: "Sequence[FactCard]", nothing: str) -> None:
-    if app.as_json:
-        print_json({"facts": [{**card.record, "score": card.score} for card in facts]})
+    if app.answered({"facts": [{**card.record, "score": card.score} for card in facts]}, facts, nothing):
         return
-    if not facts:
-        say(nothing)
-        return
-    table = Table(box=None, header_style="bold")
-    for name in ("id", "category", "since", "said", "until", "fact"):
-        table.add_column(name, overflow="fold")
-    table.add_column("times", justify="right")
+    listed = table("id", "category", "since", "said", "until", "fact", "times", right=("times",))
     for card in facts:
         fact = card.fact
         by = "" if fact.superseded_by is None else f" by {str(fact.superseded_by)[:ID]}"
@@ -226,8 +219,8 @@ def _show(app: App, owner: str, facts: "Sequence[FactCard]", nothing: str) -> No
         span = (_day(fact.valid_at), _said_on(fact), until)
         text = wording.fact_words(fact.fact, owner) + (" (pinned)" if fact.pinned else "")
         # as text: what people said may look like markup
-        table.add_row(str(fact.id)[:ID], fact.category.value, *span, Text(text), str(len(fact.telling)))
-    out().print(table)
+        listed.add_row(str(fact.id)[:ID], fact.category.value, *span, Text(text), str(len(fact.telling)))
+    out().print(listed)
 
 
 def _day(at: datetime | None) -> str:

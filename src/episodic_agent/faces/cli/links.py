@@ -19,6 +19,7 @@ from episodic_agent.faces.cli.app import (
     print_json,
     say,
     say_more,
+    table,
     tell,
 )
 from episodic_agent.faces.cli.boundaries import link_outcome
@@ -53,24 +54,19 @@ def list_(app: App, name: str | None, taken_back: bool, limit: int) -> None:
     with app.user() as memory:
         cards = memory.links.list(thread=name, taken_back=taken_back, limit=limit + 1)
         episodes = memory.links.episodes()
-    if app.as_json:
-        print_json({"links": cards[:limit], "cross_thread_episodes": episodes})
+    value = {"links": cards[:limit], "cross_thread_episodes": episodes}
+    if app.answered(value, cards, "no threads are linked; `episodic link explain THREAD` says why"):
         return
-    if not cards:
-        say("no threads are linked; `episodic link explain THREAD` says why")
-        return
-    table = Table(box=None, header_style="bold")
-    for column in ("later thread", "goes on with", "by", "sure", "score"):
-        table.add_column(column, overflow="fold")
+    listed = table("later thread", "goes on with", "by", "sure", "score")
     for card in cards[:limit]:
-        table.add_row(
+        listed.add_row(
             card.later.origin,
             card.earlier.origin,
             card.link.basis + (" (taken back)" if card.link.unlinked_at else ""),
             card.link.label,
             "" if card.decision is None else f"{card.decision.score:.3f}",
         )
-    out().print(table)
+    out().print(listed)
     say_more(len(cards), limit)
     for episode in episodes:
         say(f"cross-thread episode {episode.id}: {episode.title}")
@@ -184,23 +180,17 @@ def skills(app: App, query: str | None, kind: str | None, limit: int) -> None:
     """List skills, the surest first, or those that answer a QUERY, best first."""
     with app.user() as memory:
         cards = memory.skills.list(query, kind=kind, limit=limit + 1)
-    if app.as_json:
-        print_json({"skills": [{**_record(card), "score": card.score} for card in cards[:limit]]})
+    value = {"skills": [{**_record(card), "score": card.score} for card in cards[:limit]]}
+    nothing = "no skill answers this" if query else "no skills yet; what serves fifteen times becomes one"
+    if app.answered(value, cards, nothing):
         return
-    if not cards:
-        say("no skill answers this" if query else "no skills yet; what serves fifteen times becomes one")
-        return
-    table = Table(box=None, header_style="bold")
-    for name in ("skill", "kind"):
-        table.add_column(name, overflow="fold")
-    for name in ("confidence", "seen", "uses"):
-        table.add_column(name, justify="right")
-    table.add_column("description", overflow="fold")
+    numbers = ("confidence", "seen", "uses")
+    listed = table("skill", "kind", *numbers, "description", right=numbers)
     for card in cards[:limit]:
         skill = card.skill
         counts = (_sure(card), str(skill.frequency), str(skill.uses))
-        table.add_row(skill.name, skill.kind.value, *counts, skill.description)
-    out().print(table)
+        listed.add_row(skill.name, skill.kind.value, *counts, skill.description)
+    out().print(listed)
     say_more(len(cards), limit)
 
 

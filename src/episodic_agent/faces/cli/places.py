@@ -9,7 +9,7 @@ from rich.table import Table
 
 from episodic_agent.engine.recall.places import ORDERS, VisitCard
 from episodic_agent.faces import wording
-from episodic_agent.faces.cli.app import ID, App, common, moment, out, past, print_json, say, say_more
+from episodic_agent.faces.cli.app import ID, App, common, moment, out, past, say_more
 
 _MOST: Final = 200  # of a unit; of more a larger one is told
 _ROUND: Final = 10  # of a unit; of fewer a part of it counts
@@ -29,11 +29,8 @@ def places(app: App, thread: str | None, since: datetime | None, until: datetime
     with app.user() as memory:
         summary = memory.places.list(thread=thread, since=since, until=until)
         cards = app.shown(memory, summary.places)
-    if app.as_json:
-        print_json(summary)
-        return
-    if not summary.places:
-        say("nothing here says where it was; steps and messages with a `location` do")
+    nothing = "nothing here says where it was; steps and messages with a `location` do"
+    if app.answered(summary, summary.places, nothing):
         return
     table = _table("place", "steps", "visits", "episodes", "first", "last", right=(1, 2, 3))
     for card in cards:
@@ -61,13 +58,9 @@ def visits(app: App, place: str, limit: int, **options: Any) -> None:
     """List the visits of a place, each with its episodes and the time since the one before."""
     with app.user() as memory:
         cards = app.shown(memory, memory.places.visits(place, limit=limit + 1, **options))
-    if app.as_json:
-        print_json({"visits": cards[:limit]})
-    elif cards:
+    if not app.answered({"visits": cards[:limit]}, cards, f"nobody was in {place!r} then"):
         _render(cards[:limit])
         say_more(len(cards), limit)
-    else:
-        say(f"nobody was in {place!r} then")
 
 
 @click.command()
@@ -80,12 +73,8 @@ def route(app: App, thread: str, since: datetime | None, until: datetime | None)
     """Show the places a thread went through, in order, with the episodes of each visit."""
     with app.user() as memory:
         cards = app.shown(memory, memory.places.route(thread, since=since, until=until))
-    if app.as_json:
-        print_json({"visits": cards})
-    elif cards:
+    if not app.answered({"visits": cards}, cards, f"nothing in {thread!r} says where it was then"):
         _render(cards)
-    else:
-        say(f"nothing in {thread!r} says where it was then")
 
 
 def _render(visits: Sequence[VisitCard]) -> None:

@@ -26,15 +26,16 @@ from episodic_agent.faces.plot.figure import plot_png, plot_svg
 from episodic_agent.faces.plot.map import map_png, map_svg, map_terminal
 from episodic_agent.faces.plot.terminal import plot_terminal
 
+_picture = click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Write an .svg or .png instead of the terminal."
+)
 MAPS = {".svg": map_svg, ".png": map_png}
 ARCS = {".svg": arc_svg, ".png": arc_png}
 
 
 @click.command()
 @click.argument("thread")
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Write an .svg or .png instead of the terminal."
-)
+@_picture
 @click.option("--from", "first", type=click.IntRange(min=0), default=0, help="Begin at this number.")
 @click.option("--to", "last", type=click.IntRange(min=0), help="End with this number.")
 @force
@@ -68,9 +69,7 @@ def plot(app: App, thread: str, output: Path | None, first: int, last: int | Non
 
 @click.command("map")
 @click.option("--thread", help="Only the places of this thread (default: of all).")
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Write an .svg or .png instead of the terminal."
-)
+@_picture
 @force
 @common
 def map_(app: App, thread: str | None, output: Path | None, overwrite: bool) -> None:
@@ -98,9 +97,7 @@ def map_(app: App, thread: str | None, output: Path | None, overwrite: bool) -> 
 @click.argument("episode", required=False)
 @click.option("--heads", "ends", is_flag=True, help="The sessions that nothing goes on from yet instead.")
 @click.option("--limit", type=click.IntRange(1, 100_000), default=20, show_default=True, help="Of --heads.")
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Write an .svg or .png instead of the terminal."
-)
+@_picture
 @force
 @common
 @past

@@ -264,14 +264,8 @@ def episodes(app: App, limit: int | None, only: tuple[str, ...], **filters: Any)
 
 
 def _cards(app: App, cards: Sequence[EpisodeCard], empty: str, *, filtered: str = "") -> None:
-    if app.as_json:
-        print_json({"episodes": cards})
-    elif cards:
+    if not app.answered({"episodes": cards}, cards, f"no episode matches {filtered}" if filtered else empty):
         render_cards(cards)
-    elif filtered:
-        say(f"no episode matches {filtered}")
-    else:
-        say(empty)
 
 
 def _why_empty(memory: "Memory") -> str:
@@ -512,11 +506,8 @@ def changes(app: App, since: datetime | None, until: datetime | None) -> None:
     """
     with app.user() as memory:
         learned = memory.trace.changes(since, until=until)
-    if app.as_json:
-        print_json(learned)
-        return
-    if not learned.changes:
-        say(f"nothing changed from {learned.since:%Y-%m-%d %H:%M} to {learned.until:%Y-%m-%d %H:%M}")
+    nothing = f"nothing changed from {learned.since:%Y-%m-%d %H:%M} to {learned.until:%Y-%m-%d %H:%M}"
+    if app.answered(learned, learned.changes, nothing):
         return
     table = Table("written", "kind", "what", "by", box=None, pad_edge=False)
     for change in learned.changes:
@@ -547,11 +538,8 @@ def audit(app: App, limit: int | None, **options: Any) -> None:
     most = limit or (EVERY_ENTRY if app.as_json else FEW_ENTRIES)
     with app.user() as memory:
         entries = memory.trace.audit(limit=most, **options)
-    if app.as_json:
-        print_json({"entries": entries})
-        return
-    if not entries:
-        say("no entry is of this kind, by this caller, in this time")
+    nothing = "no entry is of this kind, by this caller, in this time"
+    if app.answered({"entries": entries}, entries, nothing):
         return
     table = Table("written", "kind", "what", "of", "how many", "by", box=None, pad_edge=False)
     for entry in entries:

@@ -8,7 +8,6 @@ from typing import Any, Final
 from uuid import UUID
 
 import click
-from rich.table import Table
 from rich.text import Text
 
 from episodic_agent.core.language import plural
@@ -28,6 +27,7 @@ from episodic_agent.faces.cli.app import (
     parse_id,
     print_json,
     say,
+    table,
     with_json,
 )
 from episodic_agent.schemas import Observation
@@ -151,11 +151,7 @@ def preview_retention(app: App, policy: str | None, now: datetime | None) -> Non
     """Show what would be put away or erased, and why; nothing is written."""
     with app.user() as memory:
         releaseds = memory.retention.preview(policy, now=now)
-    if app.as_json:
-        print_json({"episodes": releaseds})
-    elif not releaseds:
-        say("nothing would go")
-    else:
+    if not app.answered({"episodes": releaseds}, releaseds, "nothing would go"):
         _print_plan(releaseds)
 
 
@@ -206,18 +202,12 @@ def _what(marked: Marked) -> str:
 
 
 def _list(app: App, kind: str, markeds: Sequence[Marked]) -> None:
-    if app.as_json:
-        print_json({kind: markeds})
+    if app.answered({kind: markeds}, markeds, f"nothing is {kind}"):
         return
-    if not markeds:
-        say(f"nothing is {kind}")
-        return
-    table = Table(box=None, header_style="bold")
-    for name in ("what", "since", "reason"):
-        table.add_column(name, overflow="fold")
+    listed = table("what", "since", "reason")
     for marked in markeds:
-        table.add_row(Text(_what(marked)), f"{marked.at:%Y-%m-%d %H:%M}", Text(marked.reason))
-    out().print(table)
+        listed.add_row(Text(_what(marked)), f"{marked.at:%Y-%m-%d %H:%M}", Text(marked.reason))
+    out().print(listed)
 
 
 def _print_state(app: App, state: RetentionState) -> None:
@@ -235,13 +225,11 @@ def _print_state(app: App, state: RetentionState) -> None:
 
 
 def _print_plan(releaseds: Sequence[LetGo]) -> None:
-    table = Table(box=None, header_style="bold")
-    for name in ("action", "when", "episode", "ended", "why", "facts", "title"):
-        table.add_column(name, overflow="fold")
+    listed = table("action", "when", "episode", "ended", "why", "facts", "title")
     for released in releaseds:
         when = "" if released.at is None else f"{released.at:%Y-%m-%d}"
         ended = f"{released.end_at:%Y-%m-%d}"
-        table.add_row(
+        listed.add_row(
             released.action,
             when,
             str(released.episode_id)[:ID],
@@ -250,7 +238,7 @@ def _print_plan(releaseds: Sequence[LetGo]) -> None:
             str(released.facts or ""),
             Text(released.title),
         )
-    out().print(table)
+    out().print(listed)
     if any(one.action != "return" for one in releaseds):
         say("an archived episode keeps all, its facts too; erasing takes the messages they rest on")
     if any(one.facts for one in releaseds):
@@ -335,20 +323,14 @@ def receipts(app: App) -> None:
     """List what was erased in this space, or of one user, oldest first."""
     with app.memory() as memory:
         erasures = memory.erasures() if app.user_name is None else memory.user(app.user_name).erasures.list()
-    if app.as_json:
-        print_json({"receipts": erasures})
+    if app.answered({"receipts": erasures}, erasures, "nothing was erased"):
         return
-    if not erasures:
-        say("nothing was erased")
-        return
-    table = Table(box=None, header_style="bold")
-    table.add_column("receipt", no_wrap=True)
-    for name in ("at", "what", "reason", "state", "residue", "counts"):
-        table.add_column(name, overflow="fold")
+    listed = table("receipt", "at", "what", "reason", "state", "residue", "counts")
+    listed.columns[0].no_wrap = True
     for erasure in erasures:
         residue = "" if erasure.residue is None else str(erasure.residue)
         when = f"{erasure.at:%Y-%m-%d %H:%M}"
-        table.add_row(
+        listed.add_row(
             str(erasure.id),
             when,
             erasure.what.value,
@@ -357,7 +339,7 @@ def receipts(app: App) -> None:
             residue,
             wording.erased_words(erasure.counts),
         )
-    out().print(table)
+    out().print(listed)
     for remains in dict.fromkeys(one.remains for one in erasures if one.remains):
         out().print(f"bytes may stay: {remains}", markup=False)
 

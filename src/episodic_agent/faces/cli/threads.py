@@ -22,6 +22,7 @@ from episodic_agent.faces.cli.app import (
     print_json,
     say,
     say_more,
+    table,
     tell,
 )
 
@@ -47,13 +48,10 @@ def threads(app: App, limit: int) -> None:
     if not threads:
         say("no threads yet; `episodic add` begins one")
         return
-    table = Table(box=None, header_style="bold")
-    for name in ("thread", "title or newest episode", "channels", "status"):
-        table.add_column(name, overflow="fold")
-    table.add_column("turns", justify="right")
-    table.add_column("last activity", no_wrap=True)
+    listed = table("thread", "title or newest episode", "channels", "status", "turns", right=("turns",))
+    listed.add_column("last activity", no_wrap=True)
     for thread in threads[:limit]:
-        table.add_row(
+        listed.add_row(
             thread.origin,
             thread.title or "",
             ", ".join(thread.channels),
@@ -61,7 +59,7 @@ def threads(app: App, limit: int) -> None:
             str(thread.turn_count),
             wording.minute(thread.last_activity_at),
         )
-    out().print(table)
+    out().print(listed)
     say_more(len(threads), limit)
 
 
@@ -203,14 +201,10 @@ def list_(app: App, state: str | None, limit: int) -> None:
     """List sessions that were started, the newest first."""
     with app.user() as memory:
         sessions = app.shown(memory, memory.sessions.list(state=state, limit=limit + 1))
-    if app.as_json:
-        print_json({"sessions": sessions[:limit]})
+    nothing = "nobody started a session here; `episodic session start TOPIC` does, "
+    nothing += "`episodic summaries` lists those that began by themselves"
+    if app.answered({"sessions": sessions[:limit]}, sessions, nothing):
         return
-    if not sessions:
-        say(
-            "nobody started a session here; `episodic session start TOPIC` does, "
-            "`episodic summaries` lists those that began by themselves"
-        )
     for session in sessions[:limit]:
         how = f", {session.outcome}" if session.outcome else ""
         tell(f"[{wording.minute(session.started_at)}] {session.title} ({session.state}{how})  {session.id}")
@@ -270,13 +264,10 @@ def summaries(app: App, query: str | None, thread: str | None, resolution: str, 
     with app.user() as memory:
         cards = memory.sections.list(query, thread=thread, resolution=resolution, limit=limit + 1)
         cards = app.shown(memory, cards)
-    if app.as_json:
-        print_json({"summaries": cards[:limit]})
-    elif cards:
+    nothing = "no summaries here yet; `episodic compact` makes them, `upkeep` where they are due"
+    if not app.answered({"summaries": cards[:limit]}, cards, nothing):
         _print_parts(cards[:limit])
         say_more(len(cards), limit)
-    else:
-        say("no summaries here yet; `episodic compact` makes them, `upkeep` where they are due")
 
 
 def _print_parts(cards: "Sequence[SectionCard]") -> None:

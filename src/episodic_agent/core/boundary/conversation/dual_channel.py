@@ -8,7 +8,7 @@ rules need only its counts. Vectors are float32; 384 dimensions pack to about 2 
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -208,7 +208,7 @@ def rule_layer(
 
 
 @dataclass(frozen=True, slots=True)
-class DualChannelPolicy:
+class DualChannelPolicy(BufferRules):
     """Cut as seed 001 writes: a policy without hindsight that asks a language model when it cannot tell.
 
     `surprise_similarity` and `topic_similarity` are cosines, `rolling_alpha` is the share of the new
@@ -216,24 +216,13 @@ class DualChannelPolicy:
     vector (blank text, no embedder) passes the rules and is then kept without detection.
     """
 
-    min_messages: int = 3
-    max_messages: int = 50
-    gap_minutes: float = 15.0
-    min_characters: int = 100
-    min_message_characters: int = 5
     surprise_similarity: float = 0.35
     topic_similarity: float = 0.5
     rolling_alpha: float = 0.2
     confidence: float = 0.7
     name: str = NAME
-    rules: BufferRules = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._refuse_nonsense()
-        limits = {f.name: getattr(self, f.name) for f in fields(BufferRules)}
-        object.__setattr__(self, "rules", BufferRules(**limits))
-
-    def _refuse_nonsense(self) -> None:
         if not 1 <= self.min_messages <= self.max_messages:
             raise InvalidInput("seed-001 needs 1 <= min_messages <= max_messages; give other numbers")
         for name in ("gap_minutes", "min_characters", "min_message_characters"):
@@ -272,7 +261,7 @@ class DualChannelPolicy:
         message, vector = _message(arrival.observation), _usable(arrival.vector)
         # count and characters are of the buffer *without* the new message, so fifty close and it is kept
         gap = _gap(memory.last, message)
-        action = rule_layer(memory.count, memory.characters, gap, message.length, self.rules)
+        action = rule_layer(memory.count, memory.characters, gap, message.length, self)
         if action == DETECT and vector is not None:
             return self._detect(memory, message, vector, arrival.observation.thread_id)
         if action in _REASONS:
