@@ -9,7 +9,7 @@ from uuid import UUID
 from episodic_agent.protocols import LONGEST_RUN, ref_of, split_ref
 from episodic_agent.schemas.chains import Refusal
 from episodic_agent.schemas.erasures import Erasure, Tombstone, What
-from episodic_agent.stores.catalogue import StoredTable, counting, deleting, deleting_thread
+from episodic_agent.stores.catalogue import StoredTable, counting, deleting
 from episodic_agent.stores.nouns import caller_column, caller_of
 from episodic_agent.stores.rows import (
     from_json,
@@ -21,7 +21,6 @@ from episodic_agent.stores.rows import (
 )
 from episodic_agent.stores.tables.dialect import Rows, Table
 from episodic_agent.stores.tables.links import RefusalTable
-from episodic_agent.stores.tables.sections import SectionTable
 
 _LAST_SEQ: Final = 0xFFFFFFFF
 _PAGE: Final = 128  # ids one statement names
@@ -37,7 +36,7 @@ _BLANK: Final = (
 _ERASED: Final = (
     "SELECT id FROM observation WHERE :also AND ref BETWEEN :first AND :last AND erased_at IS NOT NULL"
 )
-_SPOKEN: Final = (
+SPOKEN: Final = (
     "SELECT actor, count(*) FROM observation WHERE :also AND ref BETWEEN :first AND :last"
     " AND erased_at IS NULL GROUP BY actor"
 )
@@ -126,24 +125,6 @@ class ActorTable(Table):
         """Take so many observations of a thread off what is counted of an actor."""
 
 
-class DroppingTable(SectionTable, ActorTable):
-    """Threads with their sections, as far as deleting goes."""
-
-    tables: Sequence[StoredTable]
-
-    def drop(self, thread_id: UUID, section: int | None = None) -> None:
-        """Delete every row of a thread (raises NotFound), or only that of the section that begins there."""
-        if section is not None:
-            self._drop_section(thread_id, section)
-            return
-        number = self._session.thread_number(thread_id)
-        values = _of_thread(self._session, thread_id)
-        for actor, count in self._session.read(_SPOKEN, **values):
-            self._silence(number, actor, count)
-        for sql in deleting_thread(self.tables):
-            self._session.alter(sql, **values)
-
-
 class ErasingTable(ActorTable):
     """What a store takes away for good."""
 
@@ -152,7 +133,7 @@ class ErasingTable(ActorTable):
     def erase(self, thread_id: UUID, seqs: Sequence[int], at: datetime) -> int:
         number, moment, erased = self._session.thread_number(thread_id), to_microseconds(at), 0
         for first, last in _runs(number, seqs):
-            spoken = self._session.read(_SPOKEN, first=first, last=last)
+            spoken = self._session.read(SPOKEN, first=first, last=last)
             gone = self._session.alter(_BLANK, first=first, last=last, at=moment)
             if not gone:
                 continue
@@ -222,7 +203,7 @@ def drop_scope(session: Rows, tables: Sequence[StoredTable]) -> Mapping[str, int
 
 def holdings(session: Rows, tables: Sequence[StoredTable], thread_id: UUID | None) -> Mapping[str, int]:
     """Count what the scope, or one of its threads, holds, by kind of thing."""
-    values = {} if thread_id is None else _of_thread(session, thread_id)
+    values = {} if thread_id is None else of_thread(session, thread_id)
     counts: dict[str, int] = {}
     for noun, sql in counting(tables, of_thread=thread_id is not None):
         if result := session.read(sql, **values)[0][0]:
@@ -230,7 +211,8 @@ def holdings(session: Rows, tables: Sequence[StoredTable], thread_id: UUID | Non
     return counts
 
 
-def _of_thread(session: Rows, thread_id: UUID) -> dict[str, Any]:
+def of_thread(session: Rows, thread_id: UUID) -> dict[str, Any]:
+    """Return the values of statements about a thread: its number, its id, the refs it may have."""
     number = session.thread_number(thread_id)
     refs = {"first": ref_of(number, 0), "last": ref_of(number, _LAST_SEQ)}
     return {"thread": number, "id": thread_id.bytes, **refs}
