@@ -1,4 +1,4 @@
-"""Threads, their frames and sections as rows: what is asked for is told apart here, looked up by each store."""
+"""Threads, their frames and sections as rows: what is asked for is told apart here, looked up by stores."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
