@@ -86,7 +86,6 @@ from episodic_agent.core.boundary.conversation import asking
 from episodic_agent.core.boundary.conversation.cues.gap import ALL, LEXICAL, gap_cues
 from episodic_agent.core.boundary.conversation.cues.rate import counted, leaning, ripeness
 from episodic_agent.core.boundary.conversation.cues.surprise import novelty, surprise
-from episodic_agent.core.boundary.conversation.cues.timing import log_minutes
 from episodic_agent.core.boundary.conversation.memory import (
     ACKS,
     ADJACENT,
@@ -111,6 +110,7 @@ from episodic_agent.core.boundary.conversation.model import (
     LONGEST_DELAY,
     BoundaryModel,
     Silence,
+    log_minutes,
     logit,
     moved,
     shipped,
