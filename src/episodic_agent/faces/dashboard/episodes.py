@@ -19,10 +19,14 @@ PAGE = 200  # messages of a page
 
 
 def routes(pages: Pages) -> APIRouter:
-    """Return the routes of one episode."""
+    """Return the routes of threads, and of one episode."""
     router = pages.router()
     _add_threads(router, pages)
+    _add_episode(router, pages)
+    return router
 
+
+def _add_episode(router: APIRouter, pages: Pages) -> None:
     @router.get("/users/{user}/episodes/{episode}")
     @pages.endpoint
     def episode_page(request: Request, user: str, episode: str, after: int = 0) -> Response:
@@ -77,8 +81,6 @@ def routes(pages: Pages) -> APIRouter:
                 "policy": answer.policy,
             }
         )
-
-    return router
 
 
 def _neighbours(ana: UserMemory, thread: str, episode: Episode) -> "tuple[object, object]":
