@@ -13,11 +13,7 @@ from episodic_agent.errors import InvalidInput
 from episodic_agent.lazily import module
 
 if TYPE_CHECKING:
-    from episodic_agent.core.boundary.conversation import (
-        default,
-        dual_channel,
-        former,
-    )
+    from episodic_agent.core.boundary.conversation import default, dual_channel, former
     from episodic_agent.core.boundary.steps import default as steps_default
     from episodic_agent.core.boundary.steps import learned, reference
 else:

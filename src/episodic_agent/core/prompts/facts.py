@@ -34,14 +34,7 @@ from episodic_agent.core.prompts.grounding import (
 )
 from episodic_agent.core.prompts.lasting import A_WEEK, DAYS, EACH, LASTS, NONE, WORTH
 from episodic_agent.core.prompts.lenient import BOOLEAN, STRING, STRING_OR_NULL, closed, one_of
-from episodic_agent.core.prompts.quoting import (
-    DATA,
-    LONGEST_NAME,
-    Aliases,
-    cleaned,
-    lines_of,
-    named,
-)
+from episodic_agent.core.prompts.quoting import DATA, LONGEST_NAME, Aliases, cleaned, lines_of, named
 from episodic_agent.errors import BadReply, InvalidInput
 from episodic_agent.schemas import Json, Observation
 from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvidence

@@ -17,17 +17,7 @@ from episodic_agent.engine import lived
 from episodic_agent.engine.jobs.kinds import LINK, TUNED
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.faces import wording
-from episodic_agent.faces.cli.app import (
-    ID,
-    App,
-    common,
-    moment,
-    out,
-    parse_id,
-    print_json,
-    say,
-    say_replaced,
-)
+from episodic_agent.faces.cli.app import ID, App, common, moment, out, parse_id, print_json, say, say_replaced
 from episodic_agent.schemas import Decision, Json, Kind
 from episodic_agent.showing import clipped
 

@@ -13,13 +13,7 @@ from rich.text import Text
 
 from episodic_agent.core.context.retrieved import DETAILS
 from episodic_agent.core.language import plural
-from episodic_agent.engine.arguments import (
-    FORMS,
-    MAX_TOKENS,
-    MOST_EPISODES,
-    MOST_FACTS,
-    MOST_OBSERVATIONS,
-)
+from episodic_agent.engine.arguments import FORMS, MAX_TOKENS, MOST_EPISODES, MOST_FACTS, MOST_OBSERVATIONS
 from episodic_agent.engine.results import NOTHING, NOTHING_ELSE, EpisodeCard, Hit, Recall
 from episodic_agent.faces import wording
 from episodic_agent.faces.cli.app import (

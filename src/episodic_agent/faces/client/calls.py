@@ -26,15 +26,7 @@ from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.results import DetailedRecall, ImportReport
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import InvalidInput, UnreadableAnswer
-from episodic_agent.faces.verbs import (
-    BODIES,
-    OF_SPACE,
-    OF_USER,
-    PLACEHOLDER,
-    ROOMS,
-    VerbRoute,
-    verb_of,
-)
+from episodic_agent.faces.verbs import BODIES, OF_SPACE, OF_USER, PLACEHOLDER, ROOMS, VerbRoute, verb_of
 from episodic_agent.schemas import Receipt
 
 NAMES: Final = {"Json": Any, "Sequence": Sequence, "Mapping": Mapping, "UUID": UUID}

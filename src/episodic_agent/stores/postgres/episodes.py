@@ -12,19 +12,11 @@ from uuid import UUID
 from episodic_agent.protocols import Walk, ref_of
 from episodic_agent.schemas import Episode
 from episodic_agent.schemas.chains import Condition, TreeNode
-from episodic_agent.stores.nouns import (
-    EPISODE,
-    columns_of,
-    episode_of,
-)
+from episodic_agent.stores.nouns import EPISODE, columns_of, episode_of
 from episodic_agent.stores.postgres.metadata import PostgresConditions, PostgresMetadata
 from episodic_agent.stores.postgres.server.batches import bigints, byteas, read_columns
 from episodic_agent.stores.postgres.server.session import PostgresSession
-from episodic_agent.stores.rows import (
-    optional_id,
-    to_microseconds,
-    to_time,
-)
+from episodic_agent.stores.rows import optional_id, to_microseconds, to_time
 from episodic_agent.stores.tables.dialect import Table
 from episodic_agent.stores.tables.episodes import EpisodeTable
 

@@ -9,11 +9,7 @@ from uuid import UUID
 from episodic_agent.protocols import ref_of
 from episodic_agent.schemas.facts import StoredFact
 from episodic_agent.schemas.skills import StoredSkill, TurnRef
-from episodic_agent.stores.fact_rows import (
-    CHANGING,
-    FACT,
-    fact_columns,
-)
+from episodic_agent.stores.fact_rows import CHANGING, FACT, fact_columns
 from episodic_agent.stores.nouns import columns_of
 from episodic_agent.stores.postgres.server.batches import bigints, byteas, read_columns, texts
 from episodic_agent.stores.postgres.server.packing import Binary

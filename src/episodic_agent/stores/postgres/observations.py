@@ -17,12 +17,7 @@ from episodic_agent.protocols import ref_of, split_ref
 from episodic_agent.schemas import Observation, Receipt
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.hashing import altered_of
-from episodic_agent.stores.nouns import (
-    OBSERVATION,
-    STORED_OBSERVATION,
-    observation_columns,
-    observation_of,
-)
+from episodic_agent.stores.nouns import OBSERVATION, STORED_OBSERVATION, observation_columns, observation_of
 from episodic_agent.stores.postgres.erasing import PostgresErasing
 from episodic_agent.stores.postgres.places import go_on
 from episodic_agent.stores.postgres.server.batches import (

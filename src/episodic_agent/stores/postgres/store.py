@@ -24,13 +24,7 @@ from episodic_agent.stores.catalogue import POSTGRES
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.nouns import use_of
 from episodic_agent.stores.postgres.episodes import PostgresEpisodes
-from episodic_agent.stores.postgres.erasing import (
-    erase_scope,
-    erasures,
-    residue,
-    settle,
-    sweep,
-)
+from episodic_agent.stores.postgres.erasing import erase_scope, erasures, residue, settle, sweep
 from episodic_agent.stores.postgres.facts import PostgresKnowledge
 from episodic_agent.stores.postgres.index import PostgresIndex
 from episodic_agent.stores.postgres.jobs import PostgresClaim, count_jobs, renew

@@ -10,11 +10,7 @@ from uuid import UUID
 
 from episodic_agent.schemas import Thread
 from episodic_agent.stores.catalogue import POSTGRES
-from episodic_agent.stores.nouns import (
-    CHANGING,
-    THREAD,
-    changing_columns,
-)
+from episodic_agent.stores.nouns import CHANGING, THREAD, changing_columns
 from episodic_agent.stores.postgres.erasing import PostgresActors
 from episodic_agent.stores.postgres.places import PostgresStays
 from episodic_agent.stores.postgres.server.batches import bigints, byteas, read_columns

@@ -9,11 +9,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, cast
 
 from episodic_agent.core.boundary.steps.activity import StepActivity, pack_activity, unpack_activity
-from episodic_agent.core.boundary.steps.predictor import (
-    Expectations,
-    pack_expectations,
-    unpack_expectations,
-)
+from episodic_agent.core.boundary.steps.predictor import Expectations, pack_expectations, unpack_expectations
 from episodic_agent.core.boundary.steps.trail import (
     StepNote,
     Trail,

@@ -19,11 +19,7 @@ from episodic_agent.core.boundary.contract import (
     Record,
 )
 from episodic_agent.core.boundary.steps.detectors import REFERENCE, hysteresis
-from episodic_agent.core.boundary.steps.parameters import (
-    refuse_less_than,
-    refuse_negative,
-    refuse_thresholds,
-)
+from episodic_agent.core.boundary.steps.parameters import refuse_less_than, refuse_negative, refuse_thresholds
 from episodic_agent.core.boundary.steps.scoring import ScoringWeights, parts
 from episodic_agent.core.boundary.steps.trail import (
     UNKNOWN,

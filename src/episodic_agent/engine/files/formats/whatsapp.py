@@ -18,14 +18,7 @@ from typing import Final
 from episodic_agent.engine.files.dates import DateOrder, WrittenDate, date_order, written_date
 from episodic_agent.engine.files.formats.glimpse import Glimpse
 from episodic_agent.engine.files.formats.speaking import Chat, Records, joined, note, speak
-from episodic_agent.engine.files.opening import (
-    MARK,
-    Opened,
-    Unreadable,
-    excerpt,
-    raw_lines,
-    undecodable,
-)
+from episodic_agent.engine.files.opening import MARK, Opened, Unreadable, excerpt, raw_lines, undecodable
 from episodic_agent.engine.files.options import ReadingOptions
 
 _SIGN: Final = "\u200e"  # iOS begins with it what WhatsApp itself wrote
