@@ -11,8 +11,8 @@ thread, and its own probabilities say it, if they are right on the whole.
 
 import math
 from base64 import b64decode, b64encode
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple, cast
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -175,34 +175,29 @@ def pack_activity(activity: StepActivity) -> Json:
     }
 
 
-def unpack_activity(packed: Json) -> StepActivity:
+def unpack_activity(packed: Any) -> StepActivity:
     """Rebuild an activity; raises KeyError, TypeError or ValueError for what `pack_activity` did not make."""
-    body = cast(Mapping[str, Json], packed)
-    seen, means = cast("tuple[float, str]", body["usual"])
+    seen, means = packed["usual"]
     baseline = BaselineCues(np.frombuffer(b64decode(means), np.float16).astype(np.float32), seen, seen)
     if baseline.means.size != len(NAMES):
         raise ValueError(f"{baseline.means.size} means of {len(NAMES)} cues")
+    counts, *promised = packed["promise"]
     return StepActivity(
         baseline,
-        _unpack_frame(body["frame"]),
-        _unpack_baseline(body["habits"]),
-        tuple(map(unpack_step, cast(Sequence[Json], body["left"]))),
-        tuple(map(unpack_step, cast(Sequence[Json], body["right"]))),
-        tuple(Record(*one) for one in cast("Sequence[Sequence[Any]]", body["records"])),
-        _unpack_promise(body["promise"]),
+        _unpack_frame(packed["frame"]),
+        _unpack_baseline(packed["habits"]),
+        tuple(map(unpack_step, packed["left"])),
+        tuple(map(unpack_step, packed["right"])),
+        tuple(Record(*one) for one in packed["records"]),
+        Promise(tuple(counts), *promised),
     )
 
 
-def _unpack_promise(packed: Json) -> Promise:
-    counts, seen, asked = cast(Sequence[Json], packed)
-    return Promise(tuple(cast("Sequence[float]", counts)), cast(int, seen), cast(float, asked))
-
-
-def _unpack_frame(packed: Json) -> StepFrame:
-    size, start, things, terms, actions, first, places = cast(Sequence[Json], packed)
+def _unpack_frame(packed: Any) -> StepFrame:
+    size, start, things, terms, actions, first, places = packed
     return StepFrame(
-        cast(int, size),
-        cast("float | None", start),
+        size,
+        start,
         _unpack_table(things),
         frozenset(unpack_hashes(terms)),
         frozenset(unpack_hashes(actions)),
@@ -211,22 +206,21 @@ def _unpack_frame(packed: Json) -> StepFrame:
     )
 
 
-def _unpack_baseline(packed: Json) -> StepBaseline:
-    pos, things, words, kinds, waits, histogram, moves, run = cast(Sequence[Json], packed)
-    met = _unpack_table(things)
+def _unpack_baseline(packed: Any) -> StepBaseline:
+    pos, things, words, kinds, waits, histogram, moves, run = packed
     return StepBaseline(
-        cast(int, pos),
-        {thing: Met(*one) for thing, one in met.items()},
+        pos,
+        {thing: Met(*met) for thing, met in _unpack_table(things).items()},
         _unpack_table(words),
         frozenset(unpack_hashes(kinds)),
-        Pace(*cast("Sequence[float]", waits)),
-        tuple(cast("Sequence[int]", histogram)),
-        Pace(*cast("Sequence[float]", moves)),
-        cast(int, run),
+        Pace(*waits),
+        tuple(histogram),
+        Pace(*moves),
+        run,
     )
 
 
-def _unpack_table(packed: Json) -> dict[int, Any]:
+def _unpack_table(packed: Any) -> dict[int, Any]:
     """Return the values by hash, in the order they were packed."""
-    hashes, values = cast(Sequence[Json], packed)
-    return dict(zip(unpack_hashes(hashes), cast(Sequence[Any], values), strict=True))
+    hashes, values = packed
+    return dict(zip(unpack_hashes(hashes), values, strict=True))

@@ -23,7 +23,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Final, cast
+from typing import Any, Final
 
 from episodic_agent.core.boundary.contract import (
     DRAIN_ALL,
@@ -249,7 +249,7 @@ class CustomPolicy(JudgesAtOnce):
         Raises InvalidInput when the value was not made by `pack` or the steps are not those of the frame.
         """
         try:
-            memory = _unpacked(cast(Mapping[str, Json], packed), [one.observation for one in opened])
+            memory = _unpacked(packed, [one.observation for one in opened])
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidInput(f"{self.name} cannot read its packed memory: {error!r}; resegment") from error
         if memory.trail.steps != len(opened):
@@ -351,18 +351,17 @@ def _ask(
     return cuts, text, "", remaining
 
 
-def _unpacked(body: Mapping[str, Json], opened: Sequence[Observation]) -> CustomStepsMemory:
-    inner = body["inner"]
+def _unpacked(body: Any, opened: Sequence[Observation]) -> CustomStepsMemory:
     return CustomStepsMemory(
         tuple(opened),
         unpack_trail(body["trail"]),
-        cast(int, body["shown"]),
-        cast("Mapping[str, Json]", body["state"]),
-        cast("Mapping[str, Json]", body["state_before"]),
-        cast("Mapping[str, Json] | None", inner),
-        cast(int, body["errors"]),
-        cast(str, body["last_error"]),
-        tuple(cast("Sequence[int]", body.get("counted", ()))),
+        body["shown"],
+        body["state"],
+        body["state_before"],
+        body["inner"],
+        body["errors"],
+        body["last_error"],
+        tuple(body.get("counted", ())),
         unpack_expectations(body["expected"]),
-        tuple(cast("Sequence[float | None]", body["expected_errors"])),
+        tuple(body["expected_errors"]),
     )

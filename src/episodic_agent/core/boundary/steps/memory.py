@@ -4,9 +4,8 @@ The newest steps stand apart in `tail`: a place is confirmed late, and what was 
 the next episode.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple
 
 from episodic_agent.core.boundary.steps.activity import StepActivity, pack_activity, unpack_activity
 from episodic_agent.core.boundary.steps.predictor import Expectations, pack_expectations, unpack_expectations
@@ -62,12 +61,9 @@ def pack_place(place: Place) -> Json:
     return [place.established, place.candidate, place.count, place.since_seq]
 
 
-def unpack_place(packed: Json) -> Place:
+def unpack_place(packed: Any) -> Place:
     """Undo `pack_place`."""
-    established, candidate, count, since = cast(Sequence[Json], packed)
-    return Place(
-        cast("str | None", established), cast("str | None", candidate), cast(int, count), cast(int, since)
-    )
+    return Place(*packed)
 
 
 class StepsMemory(NamedTuple):
@@ -130,15 +126,14 @@ def pack_memory(memory: StepsMemory) -> Json:
     return packed if memory.activity is None else packed | {"activity": pack_activity(memory.activity)}
 
 
-def unpack_memory(packed: Json) -> StepsMemory:
+def unpack_memory(packed: Any) -> StepsMemory:
     """Rebuild the memory; raises KeyError, TypeError or ValueError for what `pack_memory` did not make."""
-    body = cast(Mapping[str, Json], packed)
     return StepsMemory(
-        unpack_trail(body["trail"]),
-        tuple(map(unpack_note, cast(Sequence[Json], body["tail"]))),
-        unpack_place(body["place"]),
-        bool(body["armed"]),
-        tuple(cast("Sequence[int]", body["seen"])),
-        unpack_expectations(body["expected"]),
-        unpack_activity(body["activity"]) if "activity" in body else None,
+        unpack_trail(packed["trail"]),
+        tuple(map(unpack_note, packed["tail"])),
+        unpack_place(packed["place"]),
+        bool(packed["armed"]),
+        tuple(packed["seen"]),
+        unpack_expectations(packed["expected"]),
+        unpack_activity(packed["activity"]) if "activity" in packed else None,
     )

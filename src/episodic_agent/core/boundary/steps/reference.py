@@ -5,9 +5,8 @@ told, the step that triggers closes its own episode, and nothing bounds a frame'
 that of `detectors.py`; a test keeps the two in step.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, cast
+from typing import Any, Final
 
 from episodic_agent.core.boundary.contract import (
     DRAIN_ALL,
@@ -69,9 +68,8 @@ class _ReferencePolicy(JudgesAtOnce):
     def unpack(self, packed: Json) -> ReferenceStepsMemory:
         """Rebuild the memory; raises InvalidInput when the value was not made by `pack`."""
         try:
-            body = cast(Mapping[str, Json], packed)
-            previous = cast("str | None", body["previous"])
-            return ReferenceStepsMemory(unpack_trail(body["trail"]), previous, bool(body["armed"]))
+            body: Any = packed
+            return ReferenceStepsMemory(unpack_trail(body["trail"]), body["previous"], bool(body["armed"]))
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidInput(f"cannot read a packed memory of steps: {error!r}; resegment") from error
 
