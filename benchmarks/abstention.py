@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from benchmarks.baselines import Floats
 from benchmarks.uncertainty import Estimate
-from episodic_agent.core.evaluation.summary import rounded
+from episodic_agent.core.evaluation.retrieval import rounded
 from episodic_agent.core.recall import ABSTENTION_THRESHOLD
 from episodic_agent.errors import InvalidInput
 

@@ -13,8 +13,7 @@ from typing import Final
 
 from benchmarks.baselines import Floats
 from episodic_agent.core.boundary.conversation.cues.gap import ALL
-from episodic_agent.core.boundary.conversation.cues.timing import KNOTS
-from episodic_agent.core.boundary.conversation.model import BoundaryModel, Network
+from episodic_agent.core.boundary.conversation.model import KNOTS, BoundaryModel, Network
 from episodic_agent.errors import InvalidInput
 
 _ASKING: Final = {"asks", "asks_last", "turns_to_ask", "wh", "yes_no", "requests"}

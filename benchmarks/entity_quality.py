@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from benchmarks.results import merge
-from episodic_agent.core.evaluation.summary import rounded
+from episodic_agent.core.evaluation.retrieval import rounded
 from episodic_agent.core.language.mentions.reading import mentions
 from episodic_agent.engine.evaluate.cases import digest
 

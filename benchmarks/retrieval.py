@@ -24,11 +24,11 @@ from benchmarks.vectors import Remembering
 from episodic_agent.core.evaluation.retrieval import (
     QuestionResult,
     question_metrics,
+    rounded,
     score_abstention,
     score_by_type,
     score_questions,
 )
-from episodic_agent.core.evaluation.summary import rounded
 from episodic_agent.engine.evaluate.cases import rows, unit_time
 from episodic_agent.engine.evaluate.retrieval import RetrievalResult, evaluate_file, unique, window
 from episodic_agent.wiring import temporary_memory

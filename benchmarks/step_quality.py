@@ -20,8 +20,7 @@ from benchmarks.trained import kept_or_trained, stamp_of
 from benchmarks.uncertainty import compare_streams, estimate_streams
 from episodic_agent.core.boundary.contract import Policy
 from episodic_agent.core.boundary.policies import policy
-from episodic_agent.core.boundary.steps.learned import LearnedStepsPolicy
-from episodic_agent.core.boundary.steps.model import StepsModel
+from episodic_agent.core.boundary.steps.learned import LearnedStepsPolicy, StepsModel
 from episodic_agent.core.evaluation.segmentation import StreamScore, score_stream
 from episodic_agent.engine.evaluate.segmentation import segment
 

@@ -14,8 +14,8 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from episodic_agent.core.evaluation.retrieval import rounded
 from episodic_agent.core.evaluation.segmentation import StreamScore, boundary_f1
-from episodic_agent.core.evaluation.summary import rounded
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Json
 

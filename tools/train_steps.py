@@ -26,7 +26,7 @@ from boundary_steps.rows import Rows, table
 from shipping import DATA, Origin, ship_arrays
 
 from episodic_agent.core.boundary.conversation.model import encode
-from episodic_agent.core.boundary.steps.model import StepsModel
+from episodic_agent.core.boundary.steps.learned import StepsModel
 
 
 def gather(data: Path) -> dict[str, list[Course]]:

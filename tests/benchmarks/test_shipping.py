@@ -15,7 +15,7 @@ from shipping import Origin
 
 from benchmarks import chain_training, thread_quality
 from episodic_agent.core.boundary.conversation import model as default_model
-from episodic_agent.core.boundary.steps import model as steps_model
+from episodic_agent.core.boundary.steps import learned
 
 HERE = Origin("tools/shipping.py", "a test", "numbers")
 
@@ -36,7 +36,7 @@ def test_trained_files_have_a_row_that_says_by_whom_from_what_and_when(tmp_path:
 
 def test_the_trainers_write_what_ships_to_the_byte_from_what_was_read(tmp_path: Path) -> None:
     train_boundary.write_weights(default_model.shipped(), tmp_path)
-    train_steps.write_weights(steps_model.shipped(), tmp_path)
+    train_steps.write_weights(learned.shipped(), tmp_path)
     thread_quality.write(read("links/crowd.json"), tmp_path)
     chain_training.write(read("chains/weights.json"), tmp_path)
     train_recall.write({"data": {}, "weights": read("recall/confidence.json")["bigrams"]}, tmp_path)

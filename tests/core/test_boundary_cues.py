@@ -31,8 +31,7 @@ from episodic_agent.core.boundary.conversation.cues.speech import (
     term_hashes,
 )
 from episodic_agent.core.boundary.conversation.cues.surprise import novelty, surprise
-from episodic_agent.core.boundary.conversation.cues.timing import KNOTS, log_minutes, ramps
-from episodic_agent.core.boundary.conversation.model import Network, sigmoid
+from episodic_agent.core.boundary.conversation.model import KNOTS, Network, log_minutes, ramps, sigmoid
 
 LINES = [
     json.loads(line)

@@ -21,10 +21,15 @@ from hypothesis import strategies as st
 from episodic_agent.core.boundary.contract import DRAIN_ALL, Arrival, Input, ManualCut, Record, Step, Tick
 from episodic_agent.core.boundary.conversation.cues.gap import ALL
 from episodic_agent.core.boundary.conversation.cues.rate import counted, leaning, smoothed
-from episodic_agent.core.boundary.conversation.cues.timing import log_minutes
 from episodic_agent.core.boundary.conversation.default import DefaultPolicy
 from episodic_agent.core.boundary.conversation.memory import ROLES, ConversationMemory, rested
-from episodic_agent.core.boundary.conversation.model import BoundaryModel, Silence, logit, shipped
+from episodic_agent.core.boundary.conversation.model import (
+    BoundaryModel,
+    Silence,
+    log_minutes,
+    logit,
+    shipped,
+)
 from episodic_agent.core.boundary.machine import run
 from episodic_agent.core.boundary.policies import policy
 from episodic_agent.errors import InvalidInput

@@ -18,8 +18,11 @@ from episodic_agent.core.boundary.contract import (
     Record,
     Verdict,
 )
-from episodic_agent.core.boundary.conversation.dual_channel import DualChannelPolicy, rule_layer
-from episodic_agent.core.boundary.conversation.dual_channel_memory import DualChannelMemory
+from episodic_agent.core.boundary.conversation.dual_channel import (
+    DualChannelMemory,
+    DualChannelPolicy,
+    rule_layer,
+)
 from episodic_agent.core.boundary.policies import policy, policy_names
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Observation, Reason, TimeSource, Vector

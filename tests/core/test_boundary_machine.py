@@ -27,9 +27,8 @@ from episodic_agent.core.boundary.contract import (
     Tick,
     Verdict,
 )
-from episodic_agent.core.boundary.machine import run, settle
+from episodic_agent.core.boundary.machine import pack_record, run, settle, unpack_record
 from episodic_agent.core.boundary.policies import policy
-from episodic_agent.core.boundary.records import pack_record, unpack_record
 from episodic_agent.schemas import Observation, Reason
 
 START = datetime(2024, 5, 1, 9, 0, tzinfo=UTC)

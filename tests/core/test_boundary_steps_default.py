@@ -22,9 +22,8 @@ from episodic_agent.core.boundary.contract import (
     Policy,
     Record,
 )
-from episodic_agent.core.boundary.machine import run
+from episodic_agent.core.boundary.machine import pack_record, run, unpack_record
 from episodic_agent.core.boundary.policies import for_modality, policy, policy_names
-from episodic_agent.core.boundary.records import pack_record, unpack_record
 from episodic_agent.core.boundary.steps.default import StepsPolicy
 from episodic_agent.core.boundary.steps.events import count_new, kind_of
 from episodic_agent.core.boundary.steps.trail import StepNote, walk

@@ -18,12 +18,10 @@ from episodic_agent.core.boundary.contract import Arrival, Boundary, Input, Manu
 from episodic_agent.core.boundary.conversation.model import encode
 from episodic_agent.core.boundary.machine import run
 from episodic_agent.core.boundary.policies import policy
-from episodic_agent.core.boundary.steps.activity import StepActivity
+from episodic_agent.core.boundary.steps.activity import BINS, Promise, StepActivity, asked
 from episodic_agent.core.boundary.steps.baseline import THINGS, WORDS, StepBaseline, learnt, walked
 from episodic_agent.core.boundary.steps.cues import DELAY, FORESEEN, NAMES, gap_cues
-from episodic_agent.core.boundary.steps.learned import LearnedStepsPolicy
-from episodic_agent.core.boundary.steps.model import shipped
-from episodic_agent.core.boundary.steps.probability import BINS, Promise, asked
+from episodic_agent.core.boundary.steps.learned import LearnedStepsPolicy, shipped
 from episodic_agent.core.boundary.steps.reduced import ToldStep, hashed, reduce_step
 from episodic_agent.data import arrays
 from episodic_agent.errors import InvalidInput

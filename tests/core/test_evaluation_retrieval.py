@@ -16,11 +16,11 @@ from episodic_agent.core.evaluation.retrieval import (
     evidence_ranks,
     false_recall_at,
     question_metrics,
+    rounded,
     score_abstention,
     score_by_type,
     score_questions,
 )
-from episodic_agent.core.evaluation.summary import rounded
 from episodic_agent.errors import InvalidInput
 
 TWENTY = [f"m{i}" for i in range(20)]

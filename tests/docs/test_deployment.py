@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from episodic_agent.faces.cli.serving import serve
-from episodic_agent.faces.http.draining import ALIVE
+from episodic_agent.faces.http.opening import ALIVE
 from episodic_agent.faces.http.serving import GRACE, PAUSE
 from episodic_agent.settings import Settings
 

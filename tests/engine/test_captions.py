@@ -12,7 +12,7 @@ from builders.web import LocalClient
 
 from episodic_agent import Memory
 from episodic_agent.core.ingest import read_time
-from episodic_agent.engine.files.formats.beginnings import written_beginning
+from episodic_agent.engine.files.formats.captions import written_beginning
 from episodic_agent.engine.files.options import ReadingOptions
 from episodic_agent.faces.http.app import make_app
 from episodic_agent.wiring import utc_now

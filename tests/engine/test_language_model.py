@@ -14,7 +14,7 @@ from builders.models import only
 from conftest import OpenMemory
 
 from episodic_agent import Memory
-from episodic_agent.core.boundary.records import unpack_record
+from episodic_agent.core.boundary.machine import unpack_record
 from episodic_agent.core.prompts import topic_shift
 from episodic_agent.errors import InvalidInput
 from episodic_agent.providers.models.openai import ModelLimits, OpenAIModel

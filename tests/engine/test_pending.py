@@ -15,7 +15,7 @@ from conftest import OpenMemory
 
 from episodic_agent import Memory
 from episodic_agent.core.boundary.contract import Record
-from episodic_agent.core.boundary.records import unpack_record
+from episodic_agent.core.boundary.machine import unpack_record
 from episodic_agent.engine.boundary.pending import LONGEST_TAIL
 from episodic_agent.errors import BadReply, ProviderRefused, ProviderUnavailable
 from episodic_agent.schemas import Scope

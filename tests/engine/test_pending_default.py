@@ -17,7 +17,7 @@ from conftest import OpenMemory
 from episodic_agent import Memory
 from episodic_agent.core.boundary.contract import Record
 from episodic_agent.core.boundary.conversation import asking
-from episodic_agent.core.boundary.records import unpack_record
+from episodic_agent.core.boundary.machine import unpack_record
 from episodic_agent.engine.boundary.explain import replay
 from episodic_agent.engine.boundary.pending import LONGEST_TAIL
 from episodic_agent.engine.doctor.examining import follows

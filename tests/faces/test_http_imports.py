@@ -20,7 +20,7 @@ from episodic_agent import Memory
 from episodic_agent.engine.jobs import imports
 from episodic_agent.errors import InvalidInput, NotFound, StoreUnavailable
 from episodic_agent.faces.http.app import make_app
-from episodic_agent.faces.http.v1.forms import take_file
+from episodic_agent.faces.http.v1.files import take_file
 
 NOW = datetime(2026, 3, 12, 12, tzinfo=UTC)
 CHAT = json.dumps([{"role": "user", "content": f"The kettle broke, {n}"} for n in range(5)]).encode()

@@ -28,8 +28,7 @@ from benchmarks.servers import server
 from episodic_agent import Memory, StoreError
 from episodic_agent.faces.http import serving
 from episodic_agent.faces.http.app import make_app
-from episodic_agent.faces.http.draining import EndOfService
-from episodic_agent.faces.http.opening import answering, listen
+from episodic_agent.faces.http.opening import EndOfService, answering, listen
 from episodic_agent.faces.http.serving import DrainingServer, Impatient
 from episodic_agent.wiring import utc_now
 

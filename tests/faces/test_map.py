@@ -15,8 +15,7 @@ from rich.cells import cell_len
 
 from episodic_agent.engine.recall.places import MoveCard, PlaceCard, PlaceSummary
 from episodic_agent.errors import InvalidInput
-from episodic_agent.faces.plot.layout import layout
-from episodic_agent.faces.plot.map import map_png, map_svg, map_terminal
+from episodic_agent.faces.plot.map import layout, map_png, map_svg, map_terminal
 
 AT = datetime(2026, 3, 1, 8, tzinfo=UTC)
 GRID = [((x, y), (x + 1, y)) for x in range(2) for y in range(3)] + [

@@ -31,7 +31,7 @@ CODE = {
     "core/language/scripts.py": "ranges of Unicode",
     "faces/cli/main.py": "the commands",
     "faces/verbs.py": "the routes",
-    "faces/http/v1/problems.py": "the errors",
+    "faces/http/v1/asking.py": "the errors",
     "faces/client/calls.py": "what to do where there is no route",
     "faces/mcp/server.py": "what a client is told of the server",
     "faces/tools/table.py": "the tools and their schemas",

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from episodic_agent.agents.sensors.counting import NAP, PacedSensor
 from episodic_agent.agents.sensors.lines import LinesSensor
-from episodic_agent.agents.sensors.pacing import NAP, PacedSensor
 from episodic_agent.errors import SensorError
 from episodic_agent.schemas import Reading
 from episodic_agent.wiring.agents import make_sensor, paced

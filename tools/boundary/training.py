@@ -8,8 +8,7 @@ from scipy.optimize import minimize
 
 from boundary.rows import Table, TimedGap, f32
 from episodic_agent.core.boundary.conversation.cues.gap import LEXICAL
-from episodic_agent.core.boundary.conversation.cues.timing import log_minutes, ramps
-from episodic_agent.core.boundary.conversation.model import Network
+from episodic_agent.core.boundary.conversation.model import Network, log_minutes, ramps
 
 HIDDEN, DRAWN, BATCH, PASSES = 16, 120_000, 512, 8
 RATE, DECAY, CLIP = 3e-3, 1e-3, 4.0

@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from boundary_steps.data import Course
-from episodic_agent.core.boundary.steps.learned import LearnedStepsPolicy
-from episodic_agent.core.boundary.steps.model import StepsModel
+from episodic_agent.core.boundary.steps.learned import LearnedStepsPolicy, StepsModel
 from episodic_agent.core.evaluation.segmentation import score_streams
 from episodic_agent.engine.evaluate.segmentation import segment
 

@@ -6,8 +6,8 @@ from boundary.training import fit_network
 from boundary_steps.data import FAMILY, FOLDS, SETS
 from boundary_steps.rows import Rows
 from episodic_agent.core.boundary.conversation.model import Network
-from episodic_agent.core.boundary.steps.model import StepsModel
-from episodic_agent.core.boundary.steps.probability import BINS
+from episodic_agent.core.boundary.steps.activity import BINS
+from episodic_agent.core.boundary.steps.learned import StepsModel
 
 BAGS = 3  # networks averaged
 FAMILIES = tuple(dict.fromkeys(FAMILY.get(source, source) for source in SETS))

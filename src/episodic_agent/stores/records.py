@@ -1,6 +1,6 @@
 """Records of boundary checks as stores keep them: a quarter of their length, by what they have in common.
 
-A record is compact JSON (`core/boundary/records.py`), numbers by the names of cues, and the names are longer
+A record is compact JSON (`core/boundary/machine.py`), numbers by the names of cues, and the names are longer
 than the numbers. The names stand once, here: DEFLATE looks into them as if each record followed them.
 """
 

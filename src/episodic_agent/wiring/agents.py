@@ -15,9 +15,8 @@ from urllib.parse import unquote
 
 from episodic_agent.agents.profiles import SHIPPED, ProfileConfig
 from episodic_agent.agents.profiles import find_profile as profile_named
-from episodic_agent.agents.sensors.counting import Say
+from episodic_agent.agents.sensors.counting import PacedSensor, Say
 from episodic_agent.agents.sensors.lines import RecordedSensor, ReplaySensor, StandardInputSensor
-from episodic_agent.agents.sensors.pacing import PacedSensor
 from episodic_agent.core.boundary.contract import Policy
 from episodic_agent.core.boundary.steps.custom import adapt
 from episodic_agent.errors import InvalidInput, install_extra

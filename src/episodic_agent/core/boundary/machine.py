@@ -1,7 +1,8 @@
 """Drive a policy over inputs, one at a time, so that batching cannot matter (I7)."""
 
+import json
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from episodic_agent.core.boundary.contract import (
     Arrival,
@@ -84,3 +85,22 @@ def _check(memory: M, item: Input, policy: Policy[M]) -> Check[M]:
     if isinstance(item, Tick):
         return policy.drain(memory, ManualCut(item.now, Reason.TIME_GAP))
     return policy.drain(memory, item)
+
+
+_JSON: Final = json.JSONEncoder(separators=(",", ":"))  # json.dumps would build one for each record
+
+
+def pack_record(record: Record) -> bytes:
+    """Return the record as compact JSON; numbers were rounded before deciding, so nothing is lost.
+
+    >>> unpack_record(7, pack_record(Record(7, "keep", 0.25, 0.5, 0.1, {"gap": 0.5}))).cues["gap"]
+    0.5
+    """
+    body = [record.action, record.probability, record.threshold, record.surprise, dict(record.cues)]
+    return _JSON.encode(body).encode()
+
+
+def unpack_record(seq: int, packed: bytes) -> Record:
+    """Undo `pack_record` for the observation at `seq`."""
+    action, probability, threshold, surprise, cues = json.loads(packed)
+    return Record(seq, action, probability, threshold, surprise, cues)

@@ -13,21 +13,13 @@ from episodic_agent.errors import InvalidInput
 from episodic_agent.lazily import module
 
 if TYPE_CHECKING:
-    from episodic_agent.core.boundary.conversation import (
-        default,
-        default_2026_12,
-        default_2027_01,
-        default_2027_02,
-        dual_channel,
-    )
+    from episodic_agent.core.boundary.conversation import default, dual_channel, former
     from episodic_agent.core.boundary.steps import default as steps_default
     from episodic_agent.core.boundary.steps import learned, reference
 else:
     default = module("episodic_agent.core.boundary.conversation.default")
-    default_2026_12 = module("episodic_agent.core.boundary.conversation.default_2026_12")
-    default_2027_01 = module("episodic_agent.core.boundary.conversation.default_2027_01")
-    default_2027_02 = module("episodic_agent.core.boundary.conversation.default_2027_02")
     dual_channel = module("episodic_agent.core.boundary.conversation.dual_channel")
+    former = module("episodic_agent.core.boundary.conversation.former")
     learned = module("episodic_agent.core.boundary.steps.learned")
     steps_default = module("episodic_agent.core.boundary.steps.default")
     reference = module("episodic_agent.core.boundary.steps.reference")
@@ -40,9 +32,9 @@ Override: TypeAlias = int | float | str | Pair
 # The module of a policy, with the weights it judges by, is loaded when the policy is asked for.
 _POLICIES: Final[Mapping[str, Callable[[], Callable[..., Policy[Any]]]]] = {
     "default-2027-03": lambda: default.DefaultPolicy,
-    "default-2027-02": lambda: default_2027_02.DefaultPolicy202702,
-    "default-2027-01": lambda: default_2027_01.DefaultPolicy202701,
-    "default-2026-12": lambda: default_2026_12.DefaultPolicy202612,
+    "default-2027-02": lambda: former.DefaultPolicy202702,
+    "default-2027-01": lambda: former.DefaultPolicy202701,
+    "default-2026-12": lambda: former.DefaultPolicy202612,
     "seed-001": lambda: dual_channel.DualChannelPolicy,
     "steps-2027-02": lambda: learned.LearnedStepsPolicy,
     "steps-2027-01": lambda: learned.LearnedStepsPolicy202701,

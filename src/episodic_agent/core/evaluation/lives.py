@@ -13,8 +13,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
+from episodic_agent.core.evaluation.retrieval import rounded
 from episodic_agent.core.evaluation.segmentation import boundary_f1, score_stream, score_streams
-from episodic_agent.core.evaluation.summary import rounded
 from episodic_agent.core.language import tokens
 from episodic_agent.schemas import Json
 

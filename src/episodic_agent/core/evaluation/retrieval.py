@@ -10,9 +10,20 @@ from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from episodic_agent.core.evaluation.summary import rounded
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Json
+
+_DECIMALS = 6
+
+
+def rounded(value: float) -> float | None:
+    """Round to the six decimals of a report; what JSON cannot say (NaN, infinity) becomes None.
+
+    >>> rounded(2 / 3), rounded(math.inf)
+    (0.666667, None)
+    """
+    return round(float(value), _DECIMALS) if math.isfinite(value) else None
+
 
 CUTOFFS = (1, 3, 5, 10, 25, 50)
 NDCG_CUTOFFS = (5, 10)

@@ -24,7 +24,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from episodic_agent.core.evaluation.summary import rounded
+from episodic_agent.core.evaluation.retrieval import rounded
 from episodic_agent.core.language import plural
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Json

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from episodic_agent.core.evaluation.summary import rounded
+from episodic_agent.core.evaluation.retrieval import rounded
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Json
 

@@ -9,6 +9,7 @@ from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.language import sentences
 from episodic_agent.core.prompts import COMPACT
 from episodic_agent.core.prompts.grounding import invented_number, numbers_said, plain, words_held
+from episodic_agent.core.prompts.lenient import STRING, STRINGS, closed, one_of
 from episodic_agent.core.prompts.quoting import DATA, lines_of
 from episodic_agent.core.sections.resolutions import (
     MACRO_TOKENS,
@@ -25,17 +26,8 @@ STAGE: Final = COMPACT
 LONGEST_CONVERSATION = 60_000  # characters: about 15,000 tokens of English
 LEAST_OF_MESSAGE = 200  # characters of each message that are shown, however many there are
 LIMITS: Mapping[str, int] = {"micro": MICRO_TOKENS, "meso": MESO_TOKENS, "macro": MACRO_TOKENS}
-ABOUT: Mapping[str, Json] = {
-    "entities": {"type": "array", "items": {"type": "string"}},
-    "tags": {"type": "array", "items": {"type": "string"}},
-    "outcome": {"type": "string", "enum": list(OUTCOMES)},
-}
-SCHEMA: Mapping[str, Json] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": [*LIMITS, *ABOUT],
-    "properties": {**{name: {"type": "string"} for name in LIMITS}, **ABOUT},
-}
+ABOUT: Mapping[str, Json] = {"entities": STRINGS, "tags": STRINGS, "outcome": one_of(OUTCOMES)}
+SCHEMA = closed({**dict.fromkeys(LIMITS, STRING), **ABOUT})
 
 _INSTRUCTIONS = """\
 Tell a conversation at three resolutions, in the language of the conversation.

@@ -14,6 +14,7 @@ from typing import Final
 from episodic_agent.core.prompts import FACTS, lasting
 from episodic_agent.core.prompts import episode as telling
 from episodic_agent.core.prompts import facts as stating
+from episodic_agent.core.prompts.lenient import STRING, STRINGS, closed, one_of
 from episodic_agent.core.prompts.quoting import DATA, Aliases, earlier_lines, lines_of, named
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json, Observation
@@ -22,28 +23,17 @@ from episodic_agent.schemas.facts import Fact
 VERSION: Final = "digest-4"
 STAGE: Final = FACTS
 
-_DESCRIBED: Mapping[str, Json] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["begins", "ends", "title", "summary", "tags", "outcome"],
-    "properties": {
-        "begins": {"type": "string"},
-        "ends": {"type": "string"},
-        "title": {"type": "string"},
-        "summary": {"type": "string"},
-        "tags": {"type": "array", "items": {"type": "string"}},
-        "outcome": {"type": "string", "enum": list(telling.OUTCOMES)},
-    },
-}
-SCHEMA: Mapping[str, Json] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["parts", "facts"],
-    "properties": {
-        "parts": {"type": "array", "items": _DESCRIBED},
-        "facts": stating.GATHERED_SCHEMA["properties"]["facts"],  # type: ignore[index, call-overload]
-    },
-}
+_DESCRIBED = closed(
+    {
+        "begins": STRING,
+        "ends": STRING,
+        "title": STRING,
+        "summary": STRING,
+        "tags": STRINGS,
+        "outcome": one_of(telling.OUTCOMES),
+    }
+)
+SCHEMA = closed({"parts": {"type": "array", "items": _DESCRIBED}, "facts": stating.GATHERED})
 
 _INSTRUCTIONS: Final = """\
 You keep the memory of {owner}. Below stand known facts, and finished

@@ -18,7 +18,7 @@ from episodic_agent.core.prompts.grounding import (
     plain,
     words_held,
 )
-from episodic_agent.core.prompts.lenient import cut
+from episodic_agent.core.prompts.lenient import STRING, STRINGS, closed, cut, one_of
 from episodic_agent.core.prompts.quoting import DATA, earlier_lines, lines_of, named
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json, Observation
@@ -39,18 +39,15 @@ _UNSPACED_TITLE: Final = (4, 60)  # characters of a title in a script without sp
 _QUOTED: Final = re.compile(r"\"[^\"]*\"|“[^”]*”|«[^»]*»|'[^']{12,}'")
 _FIRST_PERSON: Final = re.compile(r"\b(?:I|I'm|I've|I'll|I'd|my|we|our)\b")
 
-SCHEMA: Mapping[str, Json] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["title", "summary", "entities", "tags", "outcome"],
-    "properties": {
-        "title": {"type": "string"},
-        "summary": {"type": "string"},
-        "entities": {"type": "array", "items": {"type": "string"}},
-        "tags": {"type": "array", "items": {"type": "string"}},
-        "outcome": {"type": "string", "enum": list(OUTCOMES)},
-    },
-}
+SCHEMA = closed(
+    {
+        "title": STRING,
+        "summary": STRING,
+        "entities": STRINGS,
+        "tags": STRINGS,
+        "outcome": one_of(OUTCOMES),
+    }
+)
 
 _INSTRUCTIONS = """\
 You write what a memory keeps of a finished piece of conversation. Ask yourself: what would {owner} want to

@@ -33,14 +33,8 @@ from episodic_agent.core.prompts.grounding import (
     place_of,
 )
 from episodic_agent.core.prompts.lasting import A_WEEK, DAYS, EACH, LASTS, NONE, WORTH
-from episodic_agent.core.prompts.quoting import (
-    DATA,
-    LONGEST_NAME,
-    Aliases,
-    cleaned,
-    lines_of,
-    named,
-)
+from episodic_agent.core.prompts.lenient import BOOLEAN, STRING, STRING_OR_NULL, closed, one_of
+from episodic_agent.core.prompts.quoting import DATA, LONGEST_NAME, Aliases, cleaned, lines_of, named
 from episodic_agent.errors import BadReply, InvalidInput
 from episodic_agent.schemas import Json, Observation
 from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvidence
@@ -58,80 +52,43 @@ LONGEST_FACT: Final = 300
 ACTIONS: Final = ("new", "reinforce", "update", "invalidate")
 _CONFIDENCE: Final = 0.8
 
-EXPECTED_SCHEMA: Mapping[str, Json] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["expected"],
-    "properties": {"expected": {"type": "string"}},
-}
-_TEXT: Mapping[str, Json] = {"type": "string"}
-SCHEMA: Mapping[str, Json] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["facts"],
-    "properties": {
-        "facts": {
-            "type": "array",
-            "maxItems": MOST_FOUND,
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": [
-                    "message", "quote", "action", "known", "subject", "category", "attribute", "value",
-                    "fact", "holds", "valid_from",
-                ],
-                "properties": {
-                    "message": _TEXT,  # the proof before what it proves
-                    "quote": _TEXT,
-                    "action": {"type": "string", "enum": list(ACTIONS)},
-                    "known": {"type": ["string", "null"]},
-                    "subject": _TEXT,
-                    "category": {"type": "string", "enum": [one.value for one in Category]},
-                    "attribute": {"type": "string", "enum": list(SLOTS)},
-                    "value": _TEXT,
-                    "fact": {"type": "string", "maxLength": LONGEST_FACT},
-                    "holds": {"type": "boolean"},
-                    "valid_from": {"type": ["string", "null"]},
-                },
-            },
-        }
-    },
-}  # fmt: skip
+EXPECTED_SCHEMA = closed({"expected": STRING})
+_FACT = closed(
+    {
+        "message": STRING,  # the proof before what it proves
+        "quote": STRING,
+        "action": one_of(ACTIONS),
+        "known": STRING_OR_NULL,
+        "subject": STRING,
+        "category": one_of(one.value for one in Category),
+        "attribute": one_of(SLOTS),
+        "value": STRING,
+        "fact": {"type": "string", "maxLength": LONGEST_FACT},
+        "holds": BOOLEAN,
+        "valid_from": STRING_OR_NULL,
+    }
+)
+SCHEMA = closed({"facts": {"type": "array", "maxItems": MOST_FOUND, "items": _FACT}})
 
-_TEXT_OR_NONE: Mapping[str, Json] = {"type": ["string", "null"]}
-GATHERED_SCHEMA: Mapping[str, Json] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["facts"],
-    "properties": {
-        "facts": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": [
-                    "message", "quote", "lasts", "action", "known", "subject", "category", "attribute",
-                    "value", "fact", "holds", "since", "on",
-                ],
-                "properties": {
-                    "message": _TEXT,
-                    "quote": _TEXT,
-                    "lasts": {"type": "string", "enum": list(LASTS)},
-                    "action": {"type": "string", "enum": list(ACTIONS)},
-                    "known": _TEXT_OR_NONE,
-                    "subject": _TEXT,
-                    "category": {"type": "string", "enum": [one.value for one in Category]},
-                    "attribute": {"type": "string", "enum": list(SLOTS)},
-                    "value": _TEXT,
-                    "fact": _TEXT,
-                    "holds": {"type": "boolean"},
-                    "since": _TEXT_OR_NONE,
-                    "on": _TEXT_OR_NONE,
-                },
-            },
-        }
-    },
-}  # fmt: skip
+_GATHERED_FACT = closed(
+    {
+        "message": STRING,
+        "quote": STRING,
+        "lasts": one_of(LASTS),
+        "action": one_of(ACTIONS),
+        "known": STRING_OR_NULL,
+        "subject": STRING,
+        "category": one_of(one.value for one in Category),
+        "attribute": one_of(SLOTS),
+        "value": STRING,
+        "fact": STRING,
+        "holds": BOOLEAN,
+        "since": STRING_OR_NULL,
+        "on": STRING_OR_NULL,
+    }
+)
+GATHERED: Mapping[str, Json] = {"type": "array", "items": _GATHERED_FACT}
+GATHERED_SCHEMA = closed({"facts": GATHERED})
 
 _GATHER: Final = """\
 A memory keeps lasting facts for {owner}: about them, the people around them, their things, projects, places

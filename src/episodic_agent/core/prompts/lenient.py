@@ -9,7 +9,7 @@ import ast
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, NoReturn
 
@@ -39,6 +39,24 @@ _LIMITS: Final = {
     "maxItems": "at most {maxItems}",
 }
 _DEEPEST: Final = 2  # objects around an answer, as {"answer": {…}}
+
+
+STRING: Final[Mapping[str, Json]] = {"type": "string"}
+STRING_OR_NULL: Final[Mapping[str, Json]] = {"type": ["string", "null"]}
+BOOLEAN: Final[Mapping[str, Json]] = {"type": "boolean"}
+SHARE: Final[Mapping[str, Json]] = {"type": "number", "minimum": 0, "maximum": 1}
+STRINGS: Final[Mapping[str, Json]] = {"type": "array", "items": STRING}
+
+
+def closed(properties: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return the schema of an object that has all of these fields, in this order, and no other."""
+    required: list[Json] = list(properties)
+    return {"type": "object", "additionalProperties": False, "required": required, "properties": properties}
+
+
+def one_of(words: Iterable[str]) -> Mapping[str, Json]:
+    """Return the schema of a string that is one of some words."""
+    return {"type": "string", "enum": list(words)}
 
 
 def read_answer(text: str, schema: Mapping[str, Json]) -> dict[str, Json]:

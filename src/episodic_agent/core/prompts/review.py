@@ -5,6 +5,7 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.prompts import REVIEW
+from episodic_agent.core.prompts.lenient import STRING, closed, one_of
 from episodic_agent.core.prompts.quoting import DATA, Aliases, named
 from episodic_agent.core.review.uptake import FollowingTurn, Shown
 from episodic_agent.errors import BadReply
@@ -21,25 +22,8 @@ RATINGS: Final[Mapping[str, Rating]] = {
 }
 _LONGEST_EPISODE: Final = 1200  # characters
 _LONGEST_TURN: Final = 800
-SCHEMA: Mapping[str, Json] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["reviews"],
-    "properties": {
-        "reviews": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["episode", "rating"],
-                "properties": {
-                    "episode": {"type": "string"},
-                    "rating": {"type": "string", "enum": list(RATINGS)},
-                },
-            },
-        }
-    },
-}
+_REVIEW = closed({"episode": STRING, "rating": one_of(RATINGS)})
+SCHEMA = closed({"reviews": {"type": "array", "items": _REVIEW}})
 _INSTRUCTIONS = f"""\
 Memories were recalled for a question, and a conversation went on. Rate how each memory served in it:
 again - not used, noise for this question; hard - used at the edge only; good - directly relevant and used;

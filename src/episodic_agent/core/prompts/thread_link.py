@@ -13,6 +13,7 @@ from typing import Final
 
 from episodic_agent.core.links.verdict import Opinion
 from episodic_agent.core.prompts import THREAD_LINK
+from episodic_agent.core.prompts.lenient import BOOLEAN, SHARE, STRING, STRINGS, closed
 from episodic_agent.core.prompts.quoting import DATA, LONGEST_NAME, Aliases, cleaned, in_markers, lines_of
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json, Observation
@@ -29,39 +30,18 @@ LONGEST_PART: Final = 120  # of the words that stand beside a title
 LONGEST_TURN: Final = 400  # of a message in the thread that is judged
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
-SCHEMA: Mapping[str, Json] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["threads"],
-    "properties": {
-        "threads": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["thread", "related", "confidence", "reasoning", "key_signals"],
-                "properties": {
-                    "thread": {"type": "string"},
-                    "related": {"type": "boolean"},
-                    "confidence": {"type": "number", "minimum": 0, "maximum": 1},
-                    "reasoning": {"type": "string"},
-                    "key_signals": {"type": "array", "items": {"type": "string"}},
-                },
-            },
-        }
-    },
-}
+_JUDGED = closed(
+    {
+        "thread": STRING,
+        "related": BOOLEAN,
+        "confidence": SHARE,
+        "reasoning": STRING,
+        "key_signals": STRINGS,
+    }
+)
+SCHEMA = closed({"threads": {"type": "array", "items": _JUDGED}})
 
-CHOICE_SCHEMA: Mapping[str, Json] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["reason", "threads", "confidence"],
-    "properties": {
-        "reason": {"type": "string"},
-        "threads": {"type": "array", "items": {"type": "string"}},
-        "confidence": {"type": "number", "minimum": 0, "maximum": 1},
-    },
-}
+CHOICE_SCHEMA = closed({"reason": STRING, "threads": STRINGS, "confidence": SHARE})
 
 _INSTRUCTIONS = """\
 A user wrote a message after a break. For each earlier conversation decide whether the message goes on with

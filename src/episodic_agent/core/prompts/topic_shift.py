@@ -9,6 +9,7 @@ from typing import Final
 
 from episodic_agent.core.boundary.contract import Verdict
 from episodic_agent.core.prompts import TOPIC_SHIFT
+from episodic_agent.core.prompts.lenient import BOOLEAN, SHARE, STRING_OR_NULL, closed
 from episodic_agent.core.prompts.quoting import DATA, Aliases, lines_of, named
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json, Observation
@@ -20,31 +21,17 @@ LONGEST_CONVERSATION = 24_000  # characters: about 6,000 tokens of English
 LEAST_OF_MESSAGE = 200  # characters of each message that are shown, however many there are
 SIGNALS = ("topic_shift", "intent_shift", "temporal_marker")
 
-_SHARE: Mapping[str, Json] = {"type": "number", "minimum": 0, "maximum": 1}
-_SIGNALS: Mapping[str, Json] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": list(SIGNALS),
-    "properties": dict.fromkeys(SIGNALS, _SHARE),
-}
-SCHEMA: Mapping[str, Json] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["is_boundary", "confidence", "signals", "updated_event_model"],
-    "properties": {
-        "is_boundary": {"type": "boolean"},
-        "confidence": _SHARE,
+_SIGNALS = closed(dict.fromkeys(SIGNALS, SHARE))
+SCHEMA = closed(
+    {
+        "is_boundary": BOOLEAN,
+        "confidence": SHARE,
         "signals": _SIGNALS,
-        "updated_event_model": {"type": ["string", "null"]},
-    },
-}
+        "updated_event_model": STRING_OR_NULL,
+    }
+)
 # Looking back, the reasons stand before the verdict, and nothing is asked for that nobody would use.
-LOOKING_BACK: Mapping[str, Json] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["signals", "is_boundary", "confidence"],
-    "properties": {"signals": _SIGNALS, "is_boundary": {"type": "boolean"}, "confidence": _SHARE},
-}
+LOOKING_BACK = closed({"signals": _SIGNALS, "is_boundary": BOOLEAN, "confidence": SHARE})
 
 _INSTRUCTIONS = """\
 You watch a conversation and decide whether its newest message begins a new event.

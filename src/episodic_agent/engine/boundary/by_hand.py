@@ -2,7 +2,7 @@
 
 A correction changes nothing else. Every other episode keeps its row, and where the open frame begins where it
 did, so does its state: the machine goes on as if nobody had touched the past. Where the open frame itself is
-cut or joined, its memory is brought to where it must stand (`core/boundary/continuing.py`).
+cut or joined, its memory is brought to where it must stand (`thread_pass.continued`).
 """
 
 from collections.abc import Sequence

@@ -18,10 +18,9 @@ from episodic_agent.core.boundary.contract import (
     Verdict,
 )
 from episodic_agent.core.boundary.conversation import asking, reading
-from episodic_agent.core.boundary.machine import Answer
+from episodic_agent.core.boundary.machine import Answer, unpack_record
 from episodic_agent.core.boundary.machine import replay as replay_inputs
 from episodic_agent.core.boundary.policies import asking as asking_policy
-from episodic_agent.core.boundary.records import unpack_record
 from episodic_agent.core.boundary.steps.default import PLACE
 from episodic_agent.core.context.retrieved import heading
 from episodic_agent.core.echo import echo_of, own_words

@@ -20,12 +20,10 @@ from uuid import UUID
 
 import numpy as np
 
-from episodic_agent.core.boundary.continuing import continued
 from episodic_agent.core.boundary.contract import Arrival, Boundary, Input, ManualCut, Policy, Record
 from episodic_agent.core.boundary.conversation.default import DefaultPolicy
-from episodic_agent.core.boundary.conversation.thread_pass import THREAD, Segmented, whole_thread
-from episodic_agent.core.boundary.machine import replay
-from episodic_agent.core.boundary.records import pack_record
+from episodic_agent.core.boundary.conversation.thread_pass import THREAD, Segmented, continued, whole_thread
+from episodic_agent.core.boundary.machine import pack_record, replay
 from episodic_agent.core.language.windows import windows
 from episodic_agent.engine.boundary.by_hand import HandChange, HandEdit, change_of, read_edit
 from episodic_agent.engine.boundary.explain import (

@@ -26,9 +26,8 @@ from episodic_agent.core.boundary.contract import (
     Tick,
     Verdict,
 )
-from episodic_agent.core.boundary.machine import run, settle
+from episodic_agent.core.boundary.machine import pack_record, run, settle
 from episodic_agent.core.boundary.policies import MESSAGE, STEP, asking, policy_for
-from episodic_agent.core.boundary.records import pack_record
 from episodic_agent.core.echo import own_words
 from episodic_agent.core.identity import decision_id, episode_id
 from episodic_agent.core.language.windows import is_long

@@ -9,8 +9,7 @@ from episodic_agent.engine.arguments import episode_identity, worded
 from episodic_agent.engine.boundary.by_hand import edit_of
 from episodic_agent.engine.boundary.explain import Explanation, WhatIf, explain, whatif
 from episodic_agent.engine.boundary.resegmenting import Resegmented, Undone
-from episodic_agent.engine.boundary.traces import BoundaryTrace
-from episodic_agent.engine.boundary.tracing import trace
+from episodic_agent.engine.boundary.traces import BoundaryTrace, trace
 from episodic_agent.engine.recall.walls import check_episode
 from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.trace.acts import acts

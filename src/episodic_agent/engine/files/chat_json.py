@@ -14,7 +14,7 @@ from episodic_agent.core.ingest import FIELDS, Item, read_item
 from episodic_agent.engine.files.naming import named
 from episodic_agent.engine.files.opening import MARK, Opened, Unreadable, excerpt, lines, undecodable
 from episodic_agent.engine.files.options import ReadingOptions
-from episodic_agent.engine.files.speakers.unnamed import is_unnamed
+from episodic_agent.engine.files.speakers import is_unnamed
 from episodic_agent.engine.files.window import TextWindow, TooLong
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Kind

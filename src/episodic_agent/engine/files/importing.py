@@ -27,10 +27,8 @@ from episodic_agent.engine.files.own import FactLine, Noun, SkillLine, read_expo
 from episodic_agent.engine.files.read import Format, detect
 from episodic_agent.engine.files.recognising import Placed, Recogniser, session_thread
 from episodic_agent.engine.files.restoring import Restorer
-from episodic_agent.engine.files.sources import SourcePart, open_source
-from episodic_agent.engine.files.speakers.owning import ImportOwner
-from episodic_agent.engine.files.speakers.unnamed import NOBODY
-from episodic_agent.engine.files.surveying import Survey
+from episodic_agent.engine.files.sources import SourcePart, Survey, open_source
+from episodic_agent.engine.files.speakers import NOBODY, ImportOwner
 from episodic_agent.engine.ingest.appending import Incoming, Ingest, shortened
 from episodic_agent.engine.jobs.kinds import TUNE
 from episodic_agent.engine.results import ImportReport

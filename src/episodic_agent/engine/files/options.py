@@ -11,7 +11,7 @@ from episodic_agent.core.episodes.letters import Feet
 from episodic_agent.core.ingest import LARGEST, Moment
 from episodic_agent.core.language import plural
 from episodic_agent.engine.files.dates import DateOrder
-from episodic_agent.engine.files.speakers.unnamed import UnnamedMessages
+from episodic_agent.engine.files.speakers import UnnamedMessages
 
 MOST_NAMES: Final = 5  # of files that were left out
 

@@ -35,7 +35,7 @@ from episodic_agent.engine.files.opening import (
 )
 from episodic_agent.engine.files.options import ReadingOptions
 from episodic_agent.engine.files.own import FORMAT
-from episodic_agent.engine.files.speakers.unnamed import check_speakers
+from episodic_agent.engine.files.speakers import check_speakers
 from episodic_agent.errors import InvalidInput
 
 ACCEPTED: Final = (

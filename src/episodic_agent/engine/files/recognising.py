@@ -4,10 +4,15 @@ An import names what it reads after the file alone. Some of it may stand under a
 not give: versions before named a chat by its times in the zone it was read in, a session by its id alone, and
 let a tool's answer be the user's; hooks name each message after the event that brought it. What stands keeps
 its name, what is new joins it, and nothing is stored twice.
+
+A chat without ids is named by its first line, and its messages by who said them. With a contact renamed
+between two exports all of them would be new. So what is read is compared with what stands: the same words at
+the same time at the beginning of a chat make it the same chat, and whoever says at all the same times what
+somebody else is stored to have said is that person, where neither of the two names is in both.
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -23,11 +28,75 @@ from episodic_agent.engine.files.editing import is_out_of_place
 from episodic_agent.engine.files.formats.speaking import CELL
 from episodic_agent.engine.files.naming import BEGINNING, chat_name, tells_apart
 from episodic_agent.engine.files.options import ReadingNotes
-from episodic_agent.engine.files.renaming import renamed_speakers, thread_begun_so
 from episodic_agent.engine.ingest.appending import Incoming
 from episodic_agent.protocols import Store, Transaction
 from episodic_agent.schemas import Kind, Observation, Scope, Thread, TimeSource
 from episodic_agent.showing import visible
+
+_READ: Final = 1000  # messages of a chat that are compared
+_AT_ONCE: Final = 64  # messages of one moment, of all chats
+_UNNAMED: Final = "chat-"
+_INSTANT: Final = timedelta(microseconds=1)
+_MOSTLY: Final = 0.8  # of somebody's messages; one may be edited or deleted since
+_Spoken = Counter[tuple[object, str]]  # the messages of somebody, by time and text
+_TELLING: Final = 20  # characters of a single line that nobody else says in the same minute
+
+
+def thread_begun_so(tx: Transaction, items: Sequence[Item]) -> Thread | None:
+    """Return the chat that stands and begins with the words of these at the same times; None without one."""
+    first = items[0] if items else None
+    if first is None or first.at is None or first.at_source is not TimeSource.GIVEN:
+        return None
+    refs = tx.index.between(first.at, first.at + _INSTANT, limit=_AT_ONCE).tolist()
+    begun = [o for o in tx.observations.get(refs).values() if not o.seq and o.text == first.text]
+    for observation in begun:
+        (thread,) = tx.threads.list(ids=[observation.thread_id])
+        if thread.origin.startswith(_UNNAMED) and observation.channel == first.channel:
+            names = renamed_speakers(tx, thread, items)
+            if names and first.actor in (*names, observation.actor):
+                return thread
+    return None
+
+
+def renamed_speakers(tx: Transaction, thread: Thread, items: Sequence[Item]) -> Mapping[str, Sequence[str]]:
+    """Return the names under which speakers of these are stored in a thread, by those they have now."""
+    stored = [o for o in tx.observations.read(thread.id, 0, _READ - 1) if o.external_id is None]
+    timed = [item for item in items if item.at is not None and item.at_source is TimeSource.GIVEN]
+    gone = {o.actor for o in stored} - {item.actor for item in timed}
+    if not gone or not timed:
+        return {}
+    last = min(max(item.at for item in timed if item.at), max(o.at for o in stored))
+    before = _by_speaker((o.actor, o) for o in stored if o.at <= last)
+    now = _by_speaker((item.actor, item) for item in timed if item.at and item.at <= last)
+    names: dict[str, Sequence[str]] = {}
+    for name, spoken in now.items():
+        fresh = spoken - before[name]  # what is not stored under the name itself
+        alike = {other: fresh & before[other] for other in sorted(gone) if fresh & before[other]}
+        same = [other for other, shared in alike.items() if _is_most(shared, before[other])]
+        together = sum((alike[other] for other in same), _Spoken())
+        if same and _is_telling(together) and _is_most(together, fresh):
+            names[name] = same
+            gone -= set(same)
+    return names
+
+
+def _is_most(shared: _Spoken, spoken: _Spoken) -> bool:
+    return shared.total() >= _MOSTLY * spoken.total()
+
+
+def _is_telling(shared: _Spoken) -> bool:
+    return shared.total() > 1 or any(len(text) >= _TELLING for _, text in shared)
+
+
+def _by_speaker(
+    spoken: Iterable[tuple[str, Item | Observation]],
+) -> dict[str, _Spoken]:
+    """Count what each said when."""
+    counts: dict[str, _Spoken] = defaultdict(Counter)
+    for actor, message in spoken:
+        counts[actor][message.at, message.text] += 1
+    return counts
+
 
 SESSIONS: Final = ("claude-code", "codex")  # formats of which hooks keep sessions, too
 NEAR: Final = timedelta(minutes=2)  # how far apart a hook's clock and a transcript's may be about one message

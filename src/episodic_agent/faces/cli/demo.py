@@ -92,17 +92,16 @@ FILES = {REVIEWED: "reviewed.db", ALONE: "alone.db"}
 @click.option("--year", "part", flag_value="year", help="A simulated year: what fades, what reviews keep.")
 @click.option("--days", type=click.IntRange(31, DAYS), default=DAYS, hidden=True)
 @common
-def demo(app: App, output: Path | None, part: str | None, days: int, user: str | None, as_json: bool) -> None:
+def demo(app: App, output: Path | None, part: str | None, days: int) -> None:
     """Show what a memory does, on bundled conversations: episodes, answers, facts, a prompt's context."""
-    del user
     folder = output or Path(f"demo-{part}" if part else "demo")
     _fresh(folder)
     if part == "year":
-        demo_year(folder, app.embedder, say, days=days, as_json=as_json)
+        demo_year(app, folder, days=days)
         return
     show = {None: _first_minute, "channels": _channels, "arc": _arc, "agent": _agent}[part]
     with Memory.open(folder / "memory.db", embedder=app.embedder, say=say) as memory:
-        show(memory, folder, as_json)
+        show(app, memory, folder)
 
 
 def _fresh(output: Path) -> None:
@@ -131,7 +130,7 @@ class QuietCut:
     explanation: Explanation
 
 
-def _first_minute(memory: Engine, output: Path, as_json: bool) -> None:
+def _first_minute(app: App, memory: Engine, output: Path) -> None:
     mine, eater = memory.user(USER), memory.user(EATER)
     for name in CHATS:
         mine.import_file(demo_folder() / f"{name}.jsonl")
@@ -143,7 +142,7 @@ def _first_minute(memory: Engine, output: Path, as_json: bool) -> None:
     recalls = [mine.search(question) for question in QUESTIONS]
     facts = sorted(eater.facts.list(history=True), key=lambda card: card.fact.valid_at)
     context = eater.context(ASKED, at=ASKED_AT, max_tokens=BUDGET)
-    if as_json:
+    if app.as_json:
         print_json(
             {
                 "episodes": cards,
@@ -160,7 +159,7 @@ def _first_minute(memory: Engine, output: Path, as_json: bool) -> None:
         _tell_facts(facts)
         _tell_context(context)
     _write(mine, cut, output)
-    if not as_json:
+    if not app.as_json:
         _tell_more(output, len(cards))
 
 
@@ -332,14 +331,14 @@ def _draws() -> bool:
 # --- behind the flags -----------------------------------------------------------------------------------
 
 
-def _channels(memory: Engine, output: Path, as_json: bool) -> None:
+def _channels(app: App, memory: Engine, output: Path) -> None:
     """Let a user begin on SMS, go on by WhatsApp and come back a week later; show what is linked and why."""
     talker = memory.user(TALKER)
     loads = json.loads((demo_folder() / CHANNELS).read_text(encoding="utf-8"))
     talker.add(loads)
     asked = loads[-1]
     context = talker.context(asked["content"], channel=asked["channel"], at=moment(asked["timestamp"]))
-    if as_json:
+    if app.as_json:
         print_json({"channels": {"links": talker.links.list(), "context": context.text}})
         return
     _heading(f"One story over three channels: {plural(len(talker.threads.list()), 'thread')}")
@@ -353,32 +352,32 @@ def _channels(memory: Engine, output: Path, as_json: bool) -> None:
     _line(f"Try {_command()} --db {output / 'memory.db'} threads --user {TALKER}", "bold")
 
 
-def _arc(memory: Engine, output: Path, as_json: bool) -> None:
+def _arc(app: App, memory: Engine, output: Path) -> None:
     """Hold sessions on three days, and others between them; show what makes one story of them."""
     topic = live_days(memory, demo_folder())
-    if as_json:
+    if app.as_json:
         print_json(days_json(memory, topic))
     else:
         tell_days(memory, topic)
     if _draws():
         draw_days(memory, output)
-    if not as_json:
+    if not app.as_json:
         _line(f"Look at {output / PICTURE}: the three days, from session to session" if _draws() else MISSING)
         _line(f'Try {_command()} --db {output / "memory.db"} replay "memory leak" --user {TELLER}', "bold")
 
 
-def _agent(memory: Engine, output: Path, as_json: bool) -> None:
+def _agent(app: App, memory: Engine, output: Path) -> None:
     """Let an agent walk through a house; show its score, its places and what it can be asked."""
     robot = memory.user(ROBOT)
     walked = robot.run(make_sensor(f"replay:{demo_folder() / WALK}.readings.jsonl.gz"), thread=WALK)
-    if as_json:
+    if app.as_json:
         print_json({"agent": {"run": walked, "episodes": robot.episodes.list()}})
     else:
         _tell_walk(robot, walked)
     if _draws():
         plot_png(robot.boundaries.trace(WALK), output / "household.png")
         map_png(robot.places.list(thread=WALK), output / "map.png", title=WALK)
-    if not as_json:
+    if not app.as_json:
         pictures = f"{output / 'household.png'} (its score) and {output / 'map.png'} (its places)"
         _line(f"Look at {pictures}" if _draws() else MISSING)
         _line(f"Try {_command()} --db {output / 'memory.db'} plot {WALK} --user {ROBOT}", "bold")
@@ -439,17 +438,17 @@ def _last(memory: Engine) -> Any:
     return memory.user(TELLER).sections.list(limit=1)[0].episode_id
 
 
-def demo_year(output: Path, embedder: str | None, say: Say, *, days: int, as_json: bool) -> None:
+def demo_year(app: App, output: Path, *, days: int) -> None:
     """Live through the year and write the report into an empty folder."""
     check_drawing()
-    chosen = embedder or load_settings().embedder
+    chosen = app.embedder or load_settings().embedder
     # The two share nothing: each has a process, and a machine with two cores takes as long as for one.
     with ProcessPoolExecutor(max_workers=2, mp_context=get_context("spawn")) as pool:
         lives = [pool.submit(_live, name, output / FILES[name], chosen, days, say) for name in FILES]
         reviewed, alone = [one.result() for one in lives]
     report = report_of(read_story(), joined(reviewed, alone), days)
     write(report, output)
-    if as_json:
+    if app.as_json:
         print_json(report)
         return
     console = out()

@@ -82,17 +82,8 @@ def _check(files: tuple[Path, ...]) -> None:
 @click.option("--delay", type=click.IntRange(0, 8), help="Hindsight in units (default: the policy's own).")
 @click.option("--no-times", is_flag=True, help="Hide the units' times.")
 @common
-def segmentation(
-    app: App,
-    files: tuple[Path, ...],
-    policy: str,
-    delay: int | None,
-    no_times: bool,
-    user: str | None,
-    as_json: bool,
-) -> None:
+def segmentation(app: App, files: tuple[Path, ...], policy: str, delay: int | None, no_times: bool) -> None:
     """Score a boundary policy: Pk, WindowDiff, F1, density."""
-    del user
     _check(files)
     embedder, calibration = _embedder(app)
     overrides = {} if delay is None else {"hindsight": delay}
@@ -100,9 +91,9 @@ def segmentation(
     scores: dict[str, Any] = {}
     for path in files:
         scores[path.name] = evaluate_segmentation(path, chosen, embedder, use_times=not no_times).as_json()
-        if not as_json:
+        if not app.as_json:
             _line(path.name, scores[path.name], ("pk", "wd", "f1", "f1_tol1", "score", "density"))
-    if as_json:
+    if app.as_json:
         print_json(scores)
 
 
@@ -118,18 +109,10 @@ def segmentation(
 @force
 @common
 def retrieval(
-    app: App,
-    files: tuple[Path, ...],
-    limit: int,
-    ranking: str,
-    details: Path | None,
-    overwrite: bool,
-    user: str | None,
-    as_json: bool,
+    app: App, files: tuple[Path, ...], limit: int, ranking: str, details: Path | None, overwrite: bool
 ) -> None:
     """Score recall through the real path: ingest each case into a fresh memory, then ask its questions."""
     check_output(details, overwrite=overwrite)
-    del user
     _check(files)
     embedder, calibration = _embedder(app)
     boundaries = app.policy or load_settings().policy
@@ -148,13 +131,13 @@ def retrieval(
             )
         scores[path.name] = result.as_json()
         rows.extend({"file": path.name, "sha256": digest(path), **row} for row in result.details)
-        if not as_json:
+        if not app.as_json:
             observation = scores[path.name]["observation"]
             _line(path.name, observation, ("recall@5", "recall@10", "recall@50", "any@10", "ndcg@10", "mrr"))
     if details is not None:
         with replacing(details) as file:
             file.writelines(json.dumps(r, ensure_ascii=False) + "\n" for r in rows)
-    if as_json:
+    if app.as_json:
         print_json(scores)
 
 
@@ -167,11 +150,8 @@ def retrieval(
     help="Part of a file that has parts (default: all that is not for training).",
 )
 @common
-def threads(
-    app: App, files: tuple[Path, ...], policy: str, split: str | None, user: str | None, as_json: bool
-) -> None:
+def threads(app: App, files: tuple[Path, ...], policy: str, split: str | None) -> None:
     """Score who answers what in a channel: links, clusters, exact threads."""
-    del user
     _check(files)
     chosen = link_policy(policy)
     embedder, calibration = _embedder(app)
@@ -179,10 +159,10 @@ def threads(
     for path in files:
         result = evaluate_threads(path, chosen, embedder, split=split, calibration=calibration)
         scores[path.name] = result.as_json()
-        if not as_json:
+        if not app.as_json:
             shown = ("link_precision", "link_recall", "link_f1", "scaled_vi", "one_to_one", "exact_f1")
             _line(path.name, scores[path.name], shown)
-    if as_json:
+    if app.as_json:
         print_json(scores)
 
 
@@ -192,13 +172,12 @@ def threads(
     "--messages", type=click.IntRange(1), help="Play so many messages of each life (default: all of them)."
 )
 @common
-def lives(app: App, files: tuple[Path, ...], messages: int | None, user: str | None, as_json: bool) -> None:
+def lives(app: App, files: tuple[Path, ...], messages: int | None) -> None:
     """Play weeks of somebody's life: threads, links, episodes, facts, contexts, answers, titles.
 
     Where a language model is named (--llm, EPISODIC_LLM) it is asked, as it would be in use, and what that
     took is counted.
     """
-    del user
     _check(files)
     embedder, calibration = _embedder(app)
     settings = load_settings()
@@ -221,7 +200,7 @@ def lives(app: App, files: tuple[Path, ...], messages: int | None, user: str | N
                 messages=messages,
                 progress=progress,
             )
-    if as_json:
+    if app.as_json:
         print_json(scores)
         return
     shown = {**scores, "mean": mean_figures(list(scores.values()))} if len(scores) > 1 else scores
@@ -267,26 +246,24 @@ def calibrate(
     labelled: tuple[Path, ...],
     output: Path | None,
     overwrite: bool,
-    user: str | None,
-    as_json: bool,
 ) -> None:
     """Fit another embedder's scale of cosines, for boundaries, recall and confidence."""
     check_output(output, overwrite=overwrite)
     name = app.embedder or load_settings().embedder
-    fitted = fit(name, _conversations(app, data, own, user), labelled=labelled, output=output, say=say)
+    fitted = fit(name, _conversations(app, data, own), labelled=labelled, output=output, say=say)
     path = output or calibration_file(fitted.calibration.embedder, load_settings())
-    if as_json:
+    if app.as_json:
         scores = [{"policy": policy, "score": score} for policy, score in fitted.scores]
         print_json({"calibration": fitted.calibration.as_json(), "path": str(path), "scores": scores})
         return
     _tell(fitted, path)
 
 
-def _conversations(app: App, data: Sequence[Path], own: bool, user: str | None) -> Sequence[Conversation]:
+def _conversations(app: App, data: Sequence[Path], own: bool) -> Sequence[Conversation]:
     texts = [conversation for path in data for conversation in conversations_in(path)]
     if own:
         # without the calibration there is: a damaged one must not stand in its own way
-        with replace(app, calibration="none").user(user) as memory:
+        with replace(app, calibration="none").user() as memory:
             texts.extend(conversations_of(memory))
     return texts or demo_conversations()
 

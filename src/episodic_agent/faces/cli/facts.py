@@ -22,8 +22,8 @@ from episodic_agent.faces.cli.app import (
     out,
     past,
     print_json,
-    say,
     say_more,
+    table,
 )
 from episodic_agent.faces.cli.reading import ONLY, PROJECT
 from episodic_agent.lazily import module
@@ -49,8 +49,10 @@ def _narrowed(function: Callable[..., None]) -> Callable[..., None]:
         click.option("--limit", type=click.IntRange(1, 100_000), default=20, show_default=True),
         click.option("--suppressed", is_flag=True, help="What is suppressed as well."),
         click.option("--history", is_flag=True, help="What is over or still to come as well."),
-        click.option("--known-by", help="What was believed on what the memory had taken in by then."),
-        click.option("--at", help="What held then (ISO 8601 or epoch; default: now)."),
+        click.option(
+            "--known-by", type=moment, help="What was believed on what the memory had taken in by then."
+        ),
+        click.option("--at", type=moment, help="What held then (ISO 8601 or epoch; default: now)."),
         click.option("--subject", help="Only facts about this person."),
         click.option("--category", type=click.Choice(CATEGORIES), help="Only facts of this category."),
         PROJECT,
@@ -72,16 +74,16 @@ def facts() -> None:
 @_narrowed
 @common
 @past
-def list_(app: App, user: str | None, as_json: bool, **narrowed: Any) -> None:
+def list_(app: App, **narrowed: Any) -> None:
     """List facts that hold, the newest first."""
     nothing = "no facts; what people say of themselves and their world is kept as it is said"
     limit = narrowed["limit"]
-    owner, cards = _find_facts(app, None, user, {**narrowed, "limit": limit + 1}, as_json=as_json)
-    if not cards and (waiting := _waiting(app, user)):
+    owner, cards = _find_facts(app, None, {**narrowed, "limit": limit + 1})
+    if not cards and (waiting := _waiting(app)):
         episodes = plural(waiting, "episode waits", "episodes wait")
         nothing = f"no facts yet: {episodes} to be read; `facts learn` reads now, `doctor` says why not"
-    _show(owner, cards[:limit], nothing, as_json=as_json)
-    if not as_json:
+    _show(app, owner, cards[:limit], nothing)
+    if not app.as_json:
         say_more(len(cards), limit)
 
 
@@ -90,44 +92,41 @@ def list_(app: App, user: str | None, as_json: bool, **narrowed: Any) -> None:
 @_narrowed
 @common
 @past
-def search(app: App, query: str, user: str | None, as_json: bool, **narrowed: Any) -> None:
+def search(app: App, query: str, **narrowed: Any) -> None:
     """Find the facts that answer a QUERY, best first."""
-    matching = _find_facts(app, query, user, narrowed, as_json=as_json)
-    _show(*matching, "no fact answers this", as_json=as_json)
+    matching = _find_facts(app, query, narrowed)
+    _show(app, *matching, "no fact answers this")
 
 
-def _waiting(app: App, user: str | None) -> int:
-    with app.user(user) as memory:
+def _waiting(app: App) -> int:
+    with app.user() as memory:
         return memory.stats().unconsolidated
 
 
-def _find_facts(
-    app: App, query: str | None, user: str | None, narrowed: Mapping[str, Any], *, as_json: bool
-) -> "tuple[str, Sequence[FactCard]]":
-    times = {name: moment(narrowed[name]) for name in ("at", "known_by")}
-    with app.user(user) as memory:
+def _find_facts(app: App, query: str | None, narrowed: Mapping[str, Any]) -> "tuple[str, Sequence[FactCard]]":
+    with app.user() as memory:
         only = names_of_only(memory, narrowed["only"])
-        cards = memory.facts.list(query, **{**narrowed, **times, "only": only})
-        return memory.name, _as_lived(memory, cards, as_json=as_json)
+        cards = memory.facts.list(query, **{**narrowed, "only": only})
+        return memory.name, _as_lived(app, memory, cards)
 
 
-def _as_lived(memory: "UserMemory", cards: "Sequence[FactCard]", *, as_json: bool) -> "Sequence[FactCard]":
-    return cards if as_json else shapes.facts_as_lived(memory, cards)
+def _as_lived(app: App, memory: "UserMemory", cards: "Sequence[FactCard]") -> "Sequence[FactCard]":
+    return cards if app.as_json else shapes.facts_as_lived(memory, cards)
 
 
 @facts.command()
 @click.argument("fact")
 @common
 @past
-def show(app: App, fact: str, user: str | None, as_json: bool) -> None:
+def show(app: App, fact: str) -> None:
     """Show a fact with the words that prove it."""
-    with app.user(user) as memory:
-        (card,) = _as_lived(memory, [memory.facts.get(fact)], as_json=as_json)
+    with app.user() as memory:
+        (card,) = _as_lived(app, memory, [memory.facts.get(fact)])
         heirs: list[str] = []
-        if card.fact.superseded_by is not None and not as_json:
+        if card.fact.superseded_by is not None and not app.as_json:
             with suppress(NotFound):  # deleted since
                 heirs = [wording.fact_words(memory.facts.get(card.fact.superseded_by).fact.fact, memory.name)]
-    if as_json:
+    if app.as_json:
         print_json({**card.record, "evidence": card.quotes})
     else:
         _print(card, memory.name, *heirs)
@@ -137,11 +136,11 @@ def show(app: App, fact: str, user: str | None, as_json: bool) -> None:
 @click.argument("fact")
 @common
 @past
-def history(app: App, fact: str, user: str | None, as_json: bool) -> None:
+def history(app: App, fact: str) -> None:
     """Show what was so before a fact, and after it, oldest first."""
-    with app.user(user) as memory:
-        facts = _as_lived(memory, memory.facts.history(fact), as_json=as_json)
-    _show(memory.name, facts, "", as_json=as_json)
+    with app.user() as memory:
+        facts = _as_lived(app, memory, memory.facts.history(fact))
+    _show(app, memory.name, facts, "")
 
 
 @facts.command()
@@ -150,26 +149,11 @@ def history(app: App, fact: str, user: str | None, as_json: bool) -> None:
 @click.option("--value", help="What it is compared by, where that changes too.")
 @click.option("--category", type=click.Choice(CATEGORIES), help="Another category.")
 @common
-def edit(
-    app: App,
-    fact: str,
-    text: str | None,
-    value: str | None,
-    category: str | None,
-    user: str | None,
-    as_json: bool,
-) -> None:
+def edit(app: App, fact: str, text: str | None, value: str | None, category: str | None) -> None:
     """Put a fact right; how it read before is kept."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         card = memory.facts.edit(fact, text=text, value=value, category=category)
-    _tell(card, f"it reads now: {wording.fact_words(card.fact.fact, memory.name)}", as_json=as_json)
-
-
-def _tell(card: "FactCard", text: str, *, as_json: bool) -> None:
-    if as_json:
-        print_json(card.record)
-    else:
-        say(text)
+    app.remark(card.record, f"it reads now: {wording.fact_words(card.fact.fact, memory.name)}")
 
 
 def _by_hand(name: str, help: str, done: str, act: Act) -> None:
@@ -178,10 +162,10 @@ def _by_hand(name: str, help: str, done: str, act: Act) -> None:
     @facts.command(name, help=help)
     @click.argument("fact")
     @common
-    def command(app: App, fact: str, user: str | None, as_json: bool) -> None:
-        with app.user(user) as memory:
+    def command(app: App, fact: str) -> None:
+        with app.user() as memory:
             card = act(memory, fact)
-        _tell(card, f"{done}: {wording.fact_words(card.fact.fact, memory.name)}", as_json=as_json)
+        app.remark(card.record, f"{done}: {wording.fact_words(card.fact.fact, memory.name)}")
 
 
 _by_hand(
@@ -212,32 +196,23 @@ _by_hand(
 
 @facts.command()
 @common
-def learn(app: App, user: str | None, as_json: bool) -> None:
+def learn(app: App) -> None:
     """Learn facts from the episodes that wait for it now, though fewer than three do."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         before = memory.stats().facts
         done = memory.facts.consolidate()
         after = memory.stats()
-    if as_json:
-        print_json({"episodes": done, "waiting": after.unconsolidated, "facts": after.facts})
-    else:
-        say(
-            f"{plural(done, 'episode')} read, {after.unconsolidated} waiting; "
-            f"{plural(after.facts, 'fact holds', 'facts hold')}, {before} before"
-        )
+    app.remark(
+        {"episodes": done, "waiting": after.unconsolidated, "facts": after.facts},
+        f"{plural(done, 'episode')} read, {after.unconsolidated} waiting; "
+        f"{plural(after.facts, 'fact holds', 'facts hold')}, {before} before",
+    )
 
 
-def _show(owner: str, facts: "Sequence[FactCard]", nothing: str, *, as_json: bool) -> None:
-    if as_json:
-        print_json({"facts": [{**card.record, "score": card.score} for card in facts]})
+def _show(app: App, owner: str, facts: "Sequence[FactCard]", nothing: str) -> None:
+    if app.answered({"facts": [{**card.record, "score": card.score} for card in facts]}, facts, nothing):
         return
-    if not facts:
-        say(nothing)
-        return
-    table = Table(box=None, header_style="bold")
-    for name in ("id", "category", "since", "said", "until", "fact"):
-        table.add_column(name, overflow="fold")
-    table.add_column("times", justify="right")
+    listed = table("id", "category", "since", "said", "until", "fact", "times", right=("times",))
     for card in facts:
         fact = card.fact
         by = "" if fact.superseded_by is None else f" by {str(fact.superseded_by)[:ID]}"
@@ -245,8 +220,8 @@ def _show(owner: str, facts: "Sequence[FactCard]", nothing: str, *, as_json: boo
         span = (_day(fact.valid_at), _said_on(fact), until)
         text = wording.fact_words(fact.fact, owner) + (" (pinned)" if fact.pinned else "")
         # as text: what people said may look like markup
-        table.add_row(str(fact.id)[:ID], fact.category.value, *span, Text(text), str(len(fact.telling)))
-    out().print(table)
+        listed.add_row(str(fact.id)[:ID], fact.category.value, *span, Text(text), str(len(fact.telling)))
+    out().print(listed)
 
 
 def _day(at: datetime | None) -> str:

@@ -49,16 +49,7 @@ COLUMNS = (
 @click.option("--once", is_flag=True, help="Leave when nothing is due.")
 @click.option("--poll", type=float, default=POLL, show_default=True, help="Seconds between looks when idle.")
 @common
-def worker(
-    app: App,
-    space: str | None,
-    all_spaces: bool,
-    kinds: str | None,
-    once: bool,
-    poll: float,
-    user: str | None,
-    as_json: bool,
-) -> None:
+def worker(app: App, space: str | None, all_spaces: bool, kinds: str | None, once: bool, poll: float) -> None:
     """Do later work (titles, summaries, questions, silent threads) until told to stop.
 
     Start as many as you like. SIGTERM or Ctrl-C ends one after the batch it is in; a second one at once.
@@ -67,10 +58,10 @@ def worker(
         raise click.UsageError("give --space or --all-spaces, not both")
     targets = None if kinds is None else [k.strip() for k in kinds.split(",") if k.strip()]
     with app.memory(space=space) as memory:
-        working = _jobs(memory, user).worker(all_spaces=all_spaces, kinds=targets, poll=poll, say=say)
+        working = _jobs(app, memory).worker(all_spaces=all_spaces, kinds=targets, poll=poll, say=say)
         with _stopped_by_signals(working):
             ran = working.run(once=once)
-    if as_json:
+    if app.as_json:
         print_json({"jobs": ran})
     elif not once:
         say(f"stopped after {plural(ran, 'job')}; what is left waits")
@@ -78,8 +69,8 @@ def worker(
         out().print(f"{plural(ran, 'job')} ran")
 
 
-def _jobs(memory: Memory, user: str | None) -> JobRoom:
-    return memory.jobs if user is None else memory.user(user).jobs
+def _jobs(app: App, memory: Memory) -> JobRoom:
+    return memory.jobs if app.user_name is None else memory.user(app.user_name).jobs
 
 
 @contextmanager
@@ -114,11 +105,11 @@ def jobs() -> None:
 @jobs.command("list")
 @click.option("--state", type=click.Choice(STATES), help="Only jobs in this state.")
 @common
-def jobs_list(app: App, state: str | None, user: str | None, as_json: bool) -> None:
+def jobs_list(app: App, state: str | None) -> None:
     """List the jobs of a user, or of all users of the space."""
     with app.memory() as memory:
-        entries = _jobs(memory, user).list(state=state)
-    if as_json:
+        entries = _jobs(app, memory).list(state=state)
+    if app.as_json:
         print_json({"jobs": entries})
     elif entries:
         _print(entries)
@@ -144,34 +135,30 @@ def _print(entries: Sequence[JobEntry]) -> None:
 @click.argument("job", required=False)
 @click.option("--dead", is_flag=True, help="All that were given up.")
 @common
-def jobs_retry(app: App, job: str | None, dead: bool, user: str | None, as_json: bool) -> None:
+def jobs_retry(app: App, job: str | None, dead: bool) -> None:
     """Make a job due now, with all its attempts back; named by its id, or the beginning or end of it."""
     if (job is None) == (not dead):
         raise click.UsageError("name one job, or give --dead for all that were given up")
     with app.memory() as memory:
         if job is not None:
-            chosen = _jobs(memory, user).retry(job)
+            chosen = _jobs(app, memory).retry(job)
             count, text = 1, f"{chosen.kind} {chosen.key} waits"
         else:
-            count = _jobs(memory, user).retry_dead()
+            count = _jobs(app, memory).retry_dead()
             text = plural(count, "job waits", "jobs wait")
-    if as_json:
-        print_json({"retried": count})
-    else:
-        out().print(f"{text} again; a worker (`episodic worker --once`) or the next opening runs it")
+    app.reply(
+        {"retried": count}, f"{text} again; a worker (`episodic worker --once`) or the next opening runs it"
+    )
 
 
 @jobs.command("cancel")
 @click.argument("job")
 @common
-def jobs_cancel(app: App, job: str, user: str | None, as_json: bool) -> None:
+def jobs_cancel(app: App, job: str) -> None:
     """Delete a job that waits or was given up; named as for `retry`."""
     with app.memory() as memory:
-        chosen = _jobs(memory, user).cancel(job)
-    if as_json:
-        print_json({"cancelled": chosen})
-    else:
-        out().print(f"cancelled: {chosen.kind} {chosen.key} of {chosen.user_id}")
+        chosen = _jobs(app, memory).cancel(job)
+    app.reply({"cancelled": chosen}, f"cancelled: {chosen.kind} {chosen.key} of {chosen.user_id}")
 
 
 @jobs.command("reembed")
@@ -182,16 +169,16 @@ def jobs_cancel(app: App, job: str, user: str | None, as_json: bool) -> None:
     "--no-calibrate", is_flag=True, help="Do not fit the embedder's scale on this memory afterwards."
 )
 @common
-def jobs_reembed(app: App, later: bool, no_calibrate: bool, user: str | None, as_json: bool) -> None:
+def jobs_reembed(app: App, later: bool, no_calibrate: bool) -> None:
     """Embed again what has no vector of the embedder, as after it was changed; search works meanwhile.
 
     Where it is stopped, it goes on when it is called again. Then the embedder's scale of cosines is fitted on
     the texts of the memory itself, unless that was done before.
     """
     with app.memory() as memory:
-        count = _jobs(memory, user).reembed(wait=not later, progress=_shares())
-        fitted = None if later or no_calibrate else _fitted(app, memory, user)
-    if as_json:
+        count = _jobs(app, memory).reembed(wait=not later, progress=_shares())
+        fitted = None if later or no_calibrate else _fitted(app, memory)
+    if app.as_json:
         print_json({"users" if later else "texts": count, "calibration": fitted})
     elif later:
         out().print(f"asked for {plural(count, 'user')}; `episodic jobs list` shows what waits")
@@ -212,7 +199,7 @@ def _shares() -> Callable[[int, int], None]:
     return tell
 
 
-def _fitted(app: App, memory: Memory, user: str | None) -> str | None:
+def _fitted(app: App, memory: Memory) -> str | None:
     """Fit the scale of another embedder than the default on what the memory holds; return where it is kept.
 
     None where that is not needed, or cannot be done, which is said.
@@ -231,7 +218,7 @@ def _fitted(app: App, memory: Memory, user: str | None) -> str | None:
             "`episodic models pull`, then `episodic calibrate --own`"
         )
         return None
-    names = memory.users() if user is None else [user]
+    names = memory.users() if app.user_name is None else [app.user_name]
     texts = [talk for name in names for talk in conversations_of(memory.user(name))]
     if sum(max(0, len(talk) - 1) for talk in texts) < LEAST_NEIGHBOURS:
         say("calibrating on the shipped conversations: this memory holds too few messages yet")
@@ -248,16 +235,16 @@ def _fitted(app: App, memory: Memory, user: str | None) -> str | None:
 @click.option("--since", type=DAY, help="First day (UTC), YYYY-MM-DD.")
 @click.option("--until", type=DAY, help="Last day (UTC).")
 @common
-def usage(app: App, since: datetime | None, until: datetime | None, user: str | None, as_json: bool) -> None:
+def usage(app: App, since: datetime | None, until: datetime | None) -> None:
     """Show what language models cost the space, or a user, by day, stage and model."""
     first = since.date() if since else date.min
     last = until.date() if until else date.max
     with app.memory() as memory:
-        uses = memory.usage(first, last, user=user)
+        uses = memory.usage(first, last, user=app.user_name)
         today = utc_now().date()
         spent = sum(use.tokens for use in memory.usage(today, today))
     budget = budget_of(load_settings())
-    if as_json:
+    if app.as_json:
         print_json({"usage": uses, "spent_today": spent, "budget": budget})
         return
     if uses:

@@ -12,7 +12,6 @@ from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.cli.app import (
     App,
     Listing,
-    as_shown,
     common,
     out,
     parse_id,
@@ -20,6 +19,7 @@ from episodic_agent.faces.cli.app import (
     print_json,
     say,
     say_more,
+    table,
     tell,
 )
 from episodic_agent.faces.cli.boundaries import link_outcome
@@ -49,29 +49,24 @@ def link() -> None:
 @click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True)
 @common
 @past
-def list_(app: App, name: str | None, taken_back: bool, limit: int, user: str | None, as_json: bool) -> None:
+def list_(app: App, name: str | None, taken_back: bool, limit: int) -> None:
     """List links, newest first."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         cards = memory.links.list(thread=name, taken_back=taken_back, limit=limit + 1)
         episodes = memory.links.episodes()
-    if as_json:
-        print_json({"links": cards[:limit], "cross_thread_episodes": episodes})
+    value = {"links": cards[:limit], "cross_thread_episodes": episodes}
+    if app.answered(value, cards, "no threads are linked; `episodic link explain THREAD` says why"):
         return
-    if not cards:
-        say("no threads are linked; `episodic link explain THREAD` says why")
-        return
-    table = Table(box=None, header_style="bold")
-    for column in ("later thread", "goes on with", "by", "sure", "score"):
-        table.add_column(column, overflow="fold")
+    listed = table("later thread", "goes on with", "by", "sure", "score")
     for card in cards[:limit]:
-        table.add_row(
+        listed.add_row(
             card.later.origin,
             card.earlier.origin,
             card.link.basis + (" (taken back)" if card.link.unlinked_at else ""),
             card.link.label,
             "" if card.decision is None else f"{card.decision.score:.3f}",
         )
-    out().print(table)
+    out().print(listed)
     say_more(len(cards), limit)
     for episode in episodes:
         say(f"cross-thread episode {episode.id}: {episode.title}")
@@ -83,13 +78,11 @@ def list_(app: App, name: str | None, taken_back: bool, limit: int, user: str | 
 @click.option("--all", "all_of_them", is_flag=True, help="Every decision whole, not only the one in force.")
 @common
 @past
-def explain(
-    app: App, thread: str, other: str | None, all_of_them: bool, user: str | None, as_json: bool
-) -> None:
+def explain(app: App, thread: str, other: str | None, all_of_them: bool) -> None:
     """Say why THREAD was linked to earlier threads (to OTHER), or was not: what is in force first."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         explanation = memory.links.explain(thread, other)
-    if as_json:
+    if app.as_json:
         print_json(explanation)
         return
     if explanation.reason:
@@ -124,29 +117,22 @@ def _print(judged: "JudgedLink") -> None:
 @click.argument("thread")
 @click.argument("other")
 @common
-def add(app: App, thread: str, other: str, user: str | None, as_json: bool) -> None:
+def add(app: App, thread: str, other: str) -> None:
     """Link two threads by hand."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         made = memory.links.add(thread, other)
-    _tell(made, f"{thread} and {other} are linked", as_json=as_json)
+    app.remark(made, f"{thread} and {other} are linked")
 
 
 @link.command()
 @click.argument("thread")
 @click.argument("other")
 @common
-def unlink(app: App, thread: str, other: str, user: str | None, as_json: bool) -> None:
+def unlink(app: App, thread: str, other: str) -> None:
     """Take the link of two threads back; they stay apart until `link add`."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         gone = memory.links.remove(thread, other)
-    _tell(gone, f"{thread} and {other} are apart", as_json=as_json)
-
-
-def _tell(changed: object, text: str, *, as_json: bool) -> None:
-    if as_json:
-        print_json(changed)
-    else:
-        say(text)
+    app.remark(gone, f"{thread} and {other} are apart")
 
 
 link.add_command(link_outcome)
@@ -158,23 +144,23 @@ link.add_command(link_outcome)
 @click.option("--unlink", "apart", is_flag=True, help="Take the link to its parent back, for good.")
 @common
 @past
-def chain(app: App, episode: str, parent: str | None, apart: bool, user: str | None, as_json: bool) -> None:
+def chain(app: App, episode: str, parent: str | None, apart: bool) -> None:
     """Show a session with those before it in its chain, the first one first; `summaries` lists sessions."""
     if parent is not None and apart:
         raise InvalidInput("--to and --unlink do not go together; name one")
-    with app.user(user) as memory:
+    with app.user() as memory:
         session = parse_id(episode, memory)
         if parent is not None:
             memory.chains.add(session, parse_id(parent, memory))
         if apart:
             memory.chains.remove(session)
-        episodes = as_shown(memory, memory.chains.get(session), as_json=as_json)
-    print_chain(episodes, as_json=as_json)
+        episodes = app.shown(memory, memory.chains.get(session))
+    print_chain(app, episodes)
 
 
-def print_chain(episodes: Sequence[Episode], *, as_json: bool) -> None:
+def print_chain(app: App, episodes: Sequence[Episode]) -> None:
     """Print sessions in their order, each with the one it goes on from where that is shown too."""
-    if as_json:
+    if app.as_json:
         print_json(episodes)
         return
     titles = {one.id: one.title or "Untitled" for one in episodes}
@@ -190,29 +176,21 @@ def print_chain(episodes: Sequence[Episode], *, as_json: bool) -> None:
 @click.option("--limit", type=click.IntRange(1, 100_000), default=20, show_default=True)
 @common
 @past
-def skills(
-    app: App, query: str | None, kind: str | None, limit: int, user: str | None, as_json: bool
-) -> None:
+def skills(app: App, query: str | None, kind: str | None, limit: int) -> None:
     """List skills, the surest first, or those that answer a QUERY, best first."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         cards = memory.skills.list(query, kind=kind, limit=limit + 1)
-    if as_json:
-        print_json({"skills": [{**_record(card), "score": card.score} for card in cards[:limit]]})
+    value = {"skills": [{**_record(card), "score": card.score} for card in cards[:limit]]}
+    nothing = "no skill answers this" if query else "no skills yet; what serves fifteen times becomes one"
+    if app.answered(value, cards, nothing):
         return
-    if not cards:
-        say("no skill answers this" if query else "no skills yet; what serves fifteen times becomes one")
-        return
-    table = Table(box=None, header_style="bold")
-    for name in ("skill", "kind"):
-        table.add_column(name, overflow="fold")
-    for name in ("confidence", "seen", "uses"):
-        table.add_column(name, justify="right")
-    table.add_column("description", overflow="fold")
+    numbers = ("confidence", "seen", "uses")
+    listed = table("skill", "kind", *numbers, "description", right=numbers)
     for card in cards[:limit]:
         skill = card.skill
         counts = (_sure(card), str(skill.frequency), str(skill.uses))
-        table.add_row(skill.name, skill.kind.value, *counts, skill.description)
-    out().print(table)
+        listed.add_row(skill.name, skill.kind.value, *counts, skill.description)
+    out().print(listed)
     say_more(len(cards), limit)
 
 
@@ -225,11 +203,11 @@ def skill() -> None:
 @click.argument("name")
 @common
 @past
-def show(app: App, name: str, user: str | None, as_json: bool) -> None:
+def show(app: App, name: str) -> None:
     """Show a skill with its steps, the turns that show it, and why it is one."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         card = memory.skills.get(name)
-    if as_json:
+    if app.as_json:
         print_json({**card.record, "decision": card.decision})
     else:
         _print_skill(card)
@@ -239,26 +217,26 @@ def show(app: App, name: str, user: str | None, as_json: bool) -> None:
 @click.argument("name")
 @click.option("--success/--failure", default=True, help="Whether it served (default: it did).")
 @common
-def used(app: App, name: str, success: bool, user: str | None, as_json: bool) -> None:
+def used(app: App, name: str, success: bool) -> None:
     """Say that a skill was used, and whether it served; its confidence follows."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         card = memory.skills.used(name, success)
     skill = card.skill
     text = (
         f"{skill.name}: {skill.successes} of {plural(skill.uses, 'use')} served, confidence "
         f"{card.confidence:.3f}"
     )
-    _tell_skill(card, text, as_json=as_json)
+    app.remark(_record(card), text)
 
 
 @skill.command()
 @click.argument("name")
 @common
-def forget(app: App, name: str, user: str | None, as_json: bool) -> None:
+def forget(app: App, name: str) -> None:
     """Forget a skill for good; the messages that showed it stay."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         card = memory.skills.delete(name)
-    _tell_skill(card, f"{card.skill.name} is forgotten", as_json=as_json)
+    app.remark(_record(card), f"{card.skill.name} is forgotten")
 
 
 def _sure(card: "SkillCard") -> str:
@@ -270,13 +248,6 @@ def _sure(card: "SkillCard") -> str:
 
 def _record(card: "SkillCard") -> dict[str, object]:
     return {name: value for name, value in card.record.items() if name != "evidence"}
-
-
-def _tell_skill(card: "SkillCard", text: str, *, as_json: bool) -> None:
-    if as_json:
-        print_json(_record(card))
-    else:
-        say(text)
 
 
 def _since(card: "SkillCard") -> str:

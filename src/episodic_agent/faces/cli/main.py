@@ -266,12 +266,6 @@ def _remember(context: click.Context, option: click.Parameter, value: Any) -> No
         setattr(app, OF_OPENING[name], value)
 
 
-def _or_before(context: click.Context, option: click.Parameter, value: Any) -> Any:
-    """Return what a command's own option got, or what stood before the command's name."""
-    stands_here = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
-    return value if stands_here else context.meta.get(option.opts[0], value)
-
-
 def _refuse(context: click.Context, option: click.Parameter, value: Any) -> None:
     """Refuse what means nothing to a command, wherever it stands: it would be dropped in silence."""
     if value or option.opts[0] in context.meta:
@@ -296,13 +290,11 @@ def _shared(*, shown: bool) -> list[click.Option]:
 
 def taking_shared(command: click.Command) -> click.Command:
     """Let a command, and those of a group, take the shared options that they do not have themselves."""
-    own = {name: parameter for parameter in command.params for name in parameter.opts}
+    own = {name for parameter in command.params for name in parameter.opts}
     group = isinstance(command, click.Group)
     for option in _shared(shown=False):
         name = option.opts[0]
-        if name in own:  # its own, unless it was given the option when it was asked for before
-            if name not in OF_OPENING and own[name].expose_value:
-                own[name].callback = _or_before
+        if name in own:
             continue
         if name not in OF_OPENING and not group:
             option.callback = _refuse

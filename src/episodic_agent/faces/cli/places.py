@@ -1,21 +1,20 @@
 """Commands that look by place: places, visits, route."""
 
 from collections.abc import Sequence
-from datetime import timedelta
-from typing import Final
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 import click
 from rich.table import Table
 
-from episodic_agent.engine import lived
 from episodic_agent.engine.recall.places import ORDERS, VisitCard
 from episodic_agent.faces import wording
-from episodic_agent.faces.cli.app import ID, App, common, moment, out, past, print_json, say, say_more
+from episodic_agent.faces.cli.app import ID, App, common, moment, out, past, say_more
 
 _MOST: Final = 200  # of a unit; of more a larger one is told
 _ROUND: Final = 10  # of a unit; of fewer a part of it counts
-_since = click.option("--since", help="Only what was there from this time on.")
-_until = click.option("--until", help="Only what was there before this time.")
+_since = click.option("--since", type=moment, help="Only what was there from this time on.")
+_until = click.option("--until", type=moment, help="Only what was there before this time.")
 _in_thread = click.option("--thread", help="Only this thread.")
 
 
@@ -25,18 +24,13 @@ _in_thread = click.option("--thread", help="Only this thread.")
 @_until
 @common
 @past
-def places(
-    app: App, thread: str | None, since: str | None, until: str | None, user: str | None, as_json: bool
-) -> None:
+def places(app: App, thread: str | None, since: datetime | None, until: datetime | None) -> None:
     """List places with visits and episodes, and the moves between them."""
-    with app.user(user) as memory:
-        summary = memory.places.list(thread=thread, since=moment(since), until=moment(until))
-        cards = summary.places if as_json else lived.as_lived(memory, summary.places)
-    if as_json:
-        print_json(summary)
-        return
-    if not summary.places:
-        say("nothing here says where it was; steps and messages with a `location` do")
+    with app.user() as memory:
+        summary = memory.places.list(thread=thread, since=since, until=until)
+        cards = app.shown(memory, summary.places)
+    nothing = "nothing here says where it was; steps and messages with a `location` do"
+    if app.answered(summary, summary.places, nothing):
         return
     table = _table("place", "steps", "visits", "episodes", "first", "last", right=(1, 2, 3))
     for card in cards:
@@ -60,35 +54,13 @@ def places(
 @click.option("--order", type=click.Choice(ORDERS), default=ORDERS[0], show_default=True)
 @common
 @past
-def visits(
-    app: App,
-    place: str,
-    thread: str | None,
-    since: str | None,
-    until: str | None,
-    limit: int,
-    order: str,
-    user: str | None,
-    as_json: bool,
-) -> None:
+def visits(app: App, place: str, limit: int, **options: Any) -> None:
     """List the visits of a place, each with its episodes and the time since the one before."""
-    with app.user(user) as memory:
-        cards = memory.places.visits(
-            place,
-            thread=thread,
-            since=moment(since),
-            until=moment(until),
-            limit=limit + 1,
-            order=order,
-        )
-        cards = cards if as_json else lived.as_lived(memory, cards)
-    if as_json:
-        print_json({"visits": cards[:limit]})
-    elif cards:
+    with app.user() as memory:
+        cards = app.shown(memory, memory.places.visits(place, limit=limit + 1, **options))
+    if not app.answered({"visits": cards[:limit]}, cards, f"nobody was in {place!r} then"):
         _render(cards[:limit])
         say_more(len(cards), limit)
-    else:
-        say(f"nobody was in {place!r} then")
 
 
 @click.command()
@@ -97,19 +69,12 @@ def visits(
 @_until
 @common
 @past
-def route(
-    app: App, thread: str, since: str | None, until: str | None, user: str | None, as_json: bool
-) -> None:
+def route(app: App, thread: str, since: datetime | None, until: datetime | None) -> None:
     """Show the places a thread went through, in order, with the episodes of each visit."""
-    with app.user(user) as memory:
-        cards = memory.places.route(thread, since=moment(since), until=moment(until))
-        cards = cards if as_json else lived.as_lived(memory, cards)
-    if as_json:
-        print_json({"visits": cards})
-    elif cards:
+    with app.user() as memory:
+        cards = app.shown(memory, memory.places.route(thread, since=since, until=until))
+    if not app.answered({"visits": cards}, cards, f"nothing in {thread!r} says where it was then"):
         _render(cards)
-    else:
-        say(f"nothing in {thread!r} says where it was then")
 
 
 def _render(visits: Sequence[VisitCard]) -> None:

@@ -22,6 +22,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.segment import Segment
+from rich.table import Table
 from rich.text import Text
 
 from episodic_agent.core.language import visible
@@ -50,6 +51,14 @@ def out() -> Console:
     """Return the console for people (plain and wide when standard output is no terminal)."""
     wide = None if sys.stdout.isatty() else WIDE
     return Printed(soft_wrap=wide is not None, width=wide)
+
+
+def table(columns: Iterable[str], right: Iterable[str] = ()) -> Table:
+    """Return a table without lines; long cells are folded, columns named in `right` stand at its right."""
+    made = Table(box=None, header_style="bold")
+    for name in columns:
+        made.add_column(name, overflow="fold", justify="right" if name in right else "left")
+    return made
 
 
 class RateColumn(ProgressColumn):

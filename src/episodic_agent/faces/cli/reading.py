@@ -11,23 +11,15 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from episodic_agent.core.context.retrieved import DETAILS, Detail
+from episodic_agent.core.context.retrieved import DETAILS
 from episodic_agent.core.language import plural
-from episodic_agent.engine.arguments import (
-    FORMS,
-    MAX_TOKENS,
-    MOST_EPISODES,
-    MOST_FACTS,
-    MOST_OBSERVATIONS,
-    Form,
-)
+from episodic_agent.engine.arguments import FORMS, MAX_TOKENS, MOST_EPISODES, MOST_FACTS, MOST_OBSERVATIONS
 from episodic_agent.engine.results import NOTHING, NOTHING_ELSE, EpisodeCard, Hit, Recall
 from episodic_agent.faces import wording
 from episodic_agent.faces.cli.app import (
     ID,
     STANDARD,
     App,
-    as_shown,
     check_output,
     common,
     elsewhere,
@@ -77,8 +69,10 @@ LIMIT = click.IntRange(1, MOST_EPISODES)
 FACTS = click.IntRange(0, MOST_FACTS)
 RANKED = click.IntRange(1, MOST_OBSERVATIONS)
 ORDER = click.option("--order", default="relevant", show_default=True, help="relevant or recent.")
-SINCE = click.option("--since", help="Only what began from this time on (UTC without an offset).")
-UNTIL = click.option("--until", help="Only what began before this time.")
+SINCE = click.option(
+    "--since", type=moment, help="Only what began from this time on (UTC without an offset)."
+)
+UNTIL = click.option("--until", type=moment, help="Only what began before this time.")
 WHERE = click.option(
     "--where", multiple=True, metavar="FILTER", help="By metadata: tag=debugging, tool=bash."
 )
@@ -101,15 +95,13 @@ def _of_a_topic(function: Callable[..., None]) -> Callable[..., None]:
 @click.argument("query")
 @click.option("--limit", type=LIMIT, default=5, show_default=True, help="Episodes to return.")
 @click.option("--observations", type=RANKED, help="Observations to rank over all.")
-@click.option(
-    "--policy", "ranking", default="default", show_default=True, help="default, recall-2026-12 or seed-003."
-)
-@click.option("--since", help="Only from this time on (UTC without an offset).")
-@click.option("--until", help="Only before this time.")
+@click.option("--policy", default="default", show_default=True, help="default, recall-2026-12 or seed-003.")
+@click.option("--since", type=moment, help="Only from this time on (UTC without an offset).")
+@click.option("--until", type=moment, help="Only before this time.")
 @click.option("--thread", help="Only this thread.")
 @click.option("--place", help="Only what was observed at this place.")
 @click.option("--where", multiple=True, metavar="FIELD=VALUE", help="Only episodes about this: tag=memory.")
-@click.option("--now", help="As if it were this time (for `last week` and for forgetting).")
+@click.option("--now", type=moment, help="As if it were this time (for `last week` and for forgetting).")
 @click.option("--asking", metavar="THREAD", help="The thread that asks: what it says next is a review.")
 @click.option("--facts", type=FACTS, default=5, show_default=True, help="Facts to return.")
 @click.option("--category", help="Only facts of this category.")
@@ -120,54 +112,14 @@ def _of_a_topic(function: Callable[..., None]) -> Callable[..., None]:
 @click.option("--suppressed", is_flag=True, help="List what was left out too, and why.")
 @common
 @past
-def search(
-    app: App,
-    query: str,
-    limit: int,
-    observations: int | None,
-    ranking: str,
-    since: str | None,
-    until: str | None,
-    thread: str | None,
-    place: str | None,
-    where: tuple[str, ...],
-    now: str | None,
-    asking: str | None,
-    facts: int,
-    category: str | None,
-    speaker: str | None,
-    project: str | None,
-    only: tuple[str, ...],
-    explain: bool,
-    suppressed: bool,
-    user: str | None,
-    as_json: bool,
-) -> None:
+def search(app: App, query: str, only: tuple[str, ...], **options: Any) -> None:
     """Find the facts and episodes that answer a question, with the messages that prove it."""
-    with app.user(user) as memory:
-        recall = memory.search(
-            query,
-            limit=limit,
-            observations=observations,
-            policy=ranking,
-            since=moment(since),
-            until=moment(until),
-            thread=thread,
-            place=place,
-            where=where,
-            now=moment(now),
-            asking=asking,
-            explain=explain,
-            facts=facts,
-            category=category,
-            speaker=speaker,
-            project=project,
-            only=names_of_only(memory, only),
-            suppressed=suppressed,
-        )
-        recall = recall if as_json else lived.recall_as_lived(memory, recall)
-    if as_json:
-        print_json(recall_json(recall, explain=explain, suppressed=suppressed))
+    explain: bool = options["explain"]
+    with app.user() as memory:
+        recall = memory.search(query, only=names_of_only(memory, only), **options)
+        recall = recall if app.as_json else lived.recall_as_lived(memory, recall)
+    if app.as_json:
+        print_json(recall_json(recall, explain=explain, suppressed=options["suppressed"]))
     else:
         render_recall(recall, memory.name, explain=explain)
 
@@ -182,47 +134,18 @@ def search(
 @click.option("--category", help="Only facts of this category.")
 @click.option("--thread", help="Only this thread.")
 @click.option("--where", multiple=True, metavar="FIELD=VALUE", help="Only episodes about this: tag=memory.")
-@click.option("--now", help="As if it were this time.")
+@click.option("--now", type=moment, help="As if it were this time.")
 @click.option("--asking", metavar="THREAD", help="The thread that asks: what it says next is a review.")
 @SPEAKER
 @PROJECT
 @ONLY
 @common
 @past
-def retrieve(
-    app: App,
-    query: str,
-    detail: Detail,
-    limit: int,
-    facts: int,
-    category: str | None,
-    thread: str | None,
-    where: tuple[str, ...],
-    now: str | None,
-    asking: str | None,
-    speaker: str | None,
-    project: str | None,
-    only: tuple[str, ...],
-    user: str | None,
-    as_json: bool,
-) -> None:
+def retrieve(app: App, query: str, only: tuple[str, ...], **options: Any) -> None:
     """Print what answers a question as Markdown for a prompt; nothing where nothing answers."""
-    with app.user(user) as memory:
-        text = memory.retrieve(
-            query,
-            detail=detail,
-            limit=limit,
-            facts=facts,
-            category=category,
-            thread=thread,
-            where=where,
-            now=moment(now),
-            asking=asking,
-            speaker=speaker,
-            project=project,
-            only=names_of_only(memory, only),
-        )
-    if as_json:
+    with app.user() as memory:
+        text = memory.retrieve(query, only=names_of_only(memory, only), **options)
+    if app.as_json:
         print_json({"text": text})
     else:
         tell(text, end="")
@@ -295,28 +218,19 @@ def _legs(legs: Any) -> str:
 @PROJECT
 @common
 @past
-def recent(
-    app: App,
-    limit: int,
-    days: float | None,
-    where: tuple[str, ...],
-    project: str | None,
-    suppressed: bool,
-    user: str | None,
-    as_json: bool,
-) -> None:
+def recent(app: App, limit: int, suppressed: bool, where: tuple[str, ...], **options: Any) -> None:
     """List the newest episodes first."""
     with app.memory() as memory:
-        mine = app.asked(whose(memory, user))
-        listed = partial(mine.episodes.recent, days=days, where=where or None, project=project)
-        cards = as_shown(mine, listed(limit=limit + 1, suppressed=suppressed), as_json=as_json)
+        mine = app.asked(whose(memory, app.user_name))
+        listed = partial(mine.episodes.recent, where=where or None, **options)
+        cards = app.shown(mine, listed(limit=limit + 1, suppressed=suppressed))
         hidden = not (cards or suppressed) and listed(limit=1, suppressed=True)
         empty = _why_empty(memory)
-    if hidden and not as_json:
+    if hidden and not app.as_json:
         say("what there is here is suppressed or archived; --suppressed shows it")
         return
-    _cards(cards[:limit], empty, as_json=as_json)
-    if not as_json:
+    _cards(app, cards[:limit], empty)
+    if not app.as_json:
         say_more(len(cards), limit)
 
 
@@ -330,47 +244,22 @@ def recent(
 @ONLY
 @common
 @past
-def episodes(
-    app: App,
-    thread: str | None,
-    place: str | None,
-    where: tuple[str, ...],
-    limit: int | None,
-    speaker: str | None,
-    project: str | None,
-    only: tuple[str, ...],
-    user: str | None,
-    as_json: bool,
-) -> None:
+def episodes(app: App, limit: int | None, only: tuple[str, ...], **filters: Any) -> None:
     """List all episodes in order, open frames included."""
     with app.memory() as memory:
-        mine = app.asked(whose(memory, user))
-        cards = mine.episodes.list(
-            thread=thread,
-            place=place,
-            where=where,
-            limit=limit,
-            speaker=speaker,
-            project=project,
-            only=names_of_only(mine, only),
-        )
-        cards = as_shown(mine, cards, as_json=as_json)
+        mine = app.asked(whose(memory, app.user_name))
+        cards = mine.episodes.list(limit=limit, only=names_of_only(mine, only), **filters)
+        cards = app.shown(mine, cards)
         empty = _why_empty(memory)
-    filters = {"--where": " ".join(where), "--thread": thread, "--place": place, "--project": project}
-    filters |= {"--only": " ".join(only), "--speaker": speaker}
-    named = " ".join(f"{option} {value}" for option, value in filters.items() if value)
-    _cards(cards, empty, as_json=as_json, filtered=named)
+    filters |= {"where": " ".join(filters["where"]), "only": " ".join(only)}
+    _cards(
+        app, cards, empty, filtered=" ".join(f"--{name} {value}" for name, value in filters.items() if value)
+    )
 
 
-def _cards(cards: Sequence[EpisodeCard], empty: str, *, as_json: bool, filtered: str = "") -> None:
-    if as_json:
-        print_json({"episodes": cards})
-    elif cards:
+def _cards(app: App, cards: Sequence[EpisodeCard], empty: str, *, filtered: str = "") -> None:
+    if not app.answered({"episodes": cards}, cards, f"no episode matches {filtered}" if filtered else empty):
         render_cards(cards)
-    elif filtered:
-        say(f"no episode matches {filtered}")
-    else:
-        say(empty)
 
 
 def _why_empty(memory: "Memory") -> str:
@@ -405,14 +294,14 @@ def render_cards(cards: Sequence[EpisodeCard]) -> None:
 @click.argument("episode")
 @common
 @past
-def show(app: App, episode: str, user: str | None, as_json: bool) -> None:
+def show(app: App, episode: str) -> None:
     """Show one episode: its title, summary and messages."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         asked = parse_id(episode, memory)
         identity = memory.episodes.successor(asked)
         messages = memory.episodes.messages(identity)
-        (card,) = as_shown(memory, [memory.episodes.card(identity)], as_json=as_json)
-    if as_json:
+        (card,) = app.shown(memory, [memory.episodes.card(identity)])
+    if app.as_json:
         named = {} if identity == asked else {"asked": asked}
         print_json({"episode": card, "messages": messages, **named})
         return
@@ -436,14 +325,14 @@ def show(app: App, episode: str, user: str | None, as_json: bool) -> None:
 @click.command()
 @common
 @past
-def stats(app: App, user: str | None, as_json: bool) -> None:
+def stats(app: App) -> None:
     """Count what the memory holds."""
     with app.memory() as memory:
-        mine = app.asked(whose(memory, user))
-        (counted,) = as_shown(mine, [mine.stats()], as_json=as_json)
+        mine = app.asked(whose(memory, app.user_name))
+        (counted,) = app.shown(mine, [mine.stats()])
         named = {"origins": [t.origin for t in mine.threads.list()], "users": memory.users()}
     shown = {**{f: getattr(counted, f) for f in counted.__dataclass_fields__}, **named}
-    if as_json:
+    if app.as_json:
         print_json(shown)
         return
     for name, value in shown.items():
@@ -475,28 +364,18 @@ def _write_lines(lines: Iterable[str], output: Path) -> int:
 @force
 @common
 @past
-def export(
-    app: App,
-    output: Path | None,
-    where: tuple[str, ...],
-    overwrite: bool,
-    user: str | None,
-    as_json: bool,
-) -> None:
+def export(app: App, output: Path | None, where: tuple[str, ...], overwrite: bool) -> None:
     """Write the memory as JSON lines that `import` takes back without loss."""
     output = None if output == Path(STANDARD) else output
     check_output(output, overwrite=overwrite)
-    with app.user(user) as memory:
+    with app.user() as memory:
         exported = memory.export(where=where)
         if output is None:
             for line in exported:
                 tell_json(line)
             return
         lines = _write_lines(exported, output)
-    if as_json:
-        print_json({"lines": lines, "output": str(output)})
-    else:
-        say(f"{plural(lines, 'line')} written to {output}")
+    app.remark({"lines": lines, "output": str(output)}, f"{plural(lines, 'line')} written to {output}")
 
 
 @click.command()
@@ -514,36 +393,18 @@ def export(
 @common
 @past
 def context(
-    app: App,
-    message: str,
-    thread: str | None,
-    channel: str | None,
-    at: str | None,
-    max_tokens: int,
-    form: Form,
-    project: str | None,
-    only: tuple[str, ...],
-    sources: bool,
-    user: str | None,
-    as_json: bool,
+    app: App, message: str, only: tuple[str, ...], max_tokens: int, sources: bool, **options: Any
 ) -> None:
     """Print what a prompt should be told before MESSAGE is answered; stores nothing."""
     with app.memory() as memory:
-        mine = whose(memory, user)
+        mine = whose(memory, app.user_name)
         if mine.missing and memory.users():  # a program asks for a new user before it adds; a person mistypes
             mine.threads.list()  # says whom there is
         context = app.asked(mine).context(
-            message,
-            thread=thread,
-            channel=channel,
-            at=at,
-            max_tokens=max_tokens,
-            form=form,
-            project=project,
-            only=names_of_only(mine, only),
+            message, only=names_of_only(mine, only), max_tokens=max_tokens, **options
         )
         other_spaces = elsewhere(memory) if mine.missing else ""
-    if as_json:
+    if app.as_json:
         print_json(context)
         return
     for note in (*context.notes, *filter(None, [other_spaces])):
@@ -568,16 +429,16 @@ def _say_sources(context: "ThreadContext") -> None:
 @click.option("--limit", type=LIMIT, default=10, show_default=True, help="Episodes at most.")
 @click.option("--min-relevance", type=click.FloatRange(0, 1), default=0.5, show_default=True)
 @_of_a_topic
-def sequence(app: App, topic: str, as_json: bool, user: str | None, **options: Any) -> None:
+def sequence(app: App, topic: str, **options: Any) -> None:
     """List the episodes of TOPIC in the order of time; without one, the newest.
 
     Sessions that go on from those over --min-relevance are listed too, as linked.
     """
-    with app.user(user) as memory:
+    with app.user() as memory:
         sequence = memory.chains.sequence(topic, **_asked(memory, options))
-        dated = as_shown(memory, sequence, as_json=as_json)
+        dated = app.shown(memory, sequence)
         still_open = 0 if sequence else _count_open(memory)
-    if as_json:
+    if app.as_json:
         print_json({"topic": topic, "episodes": sequence, "left_out": sequence.left_out})
         return
     if not sequence:
@@ -596,14 +457,14 @@ def sequence(app: App, topic: str, as_json: bool, user: str | None, **options: A
 @click.argument("topic")
 @click.option("--limit", type=LIMIT, default=5, show_default=True, help="Episodes at most.")
 @_of_a_topic
-def replay(app: App, topic: str, as_json: bool, user: str | None, **options: Any) -> None:
+def replay(app: App, topic: str, **options: Any) -> None:
     """Tell the story of TOPIC in order: what happened, and what it went on with."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         sequence = sequences.story_of(memory.chains.sequence, topic, **_asked(memory, options))
-        sequence[:] = as_shown(memory, sequence, as_json=as_json)
+        sequence[:] = app.shown(memory, sequence)
         still_open = 0 if sequence else _count_open(memory)
     text = sequences.replay_of(topic, sequence, policy=options["policy"])
-    if as_json:
+    if app.as_json:
         print_json({"topic": topic, "text": text, "episodes": sequence, "left_out": sequence.left_out})
     else:
         tell(text)
@@ -621,28 +482,26 @@ def _say_open(count: int) -> None:
 
 
 def _asked(memory: "UserMemory", arguments: dict[str, Any]) -> dict[str, Any]:
-    times = {name: moment(arguments[name]) for name in ("since", "until")}
     lists = {"where": list(arguments["where"]) or None, "only": names_of_only(memory, arguments["only"])}
-    return {**arguments, **times, **lists}
+    return {**arguments, **lists}
 
 
 @click.command()
-@click.option("--since", help="What was written after this (ISO 8601 or epoch; default: seven days ago).")
-@click.option("--until", help="And up to this (default: now).")
+@click.option(
+    "--since", type=moment, help="What was written after this (ISO 8601 or epoch; default: seven days ago)."
+)
+@click.option("--until", type=moment, help="And up to this (default: now).")
 @common
 @past
-def changes(app: App, since: str | None, until: str | None, user: str | None, as_json: bool) -> None:
+def changes(app: App, since: datetime | None, until: datetime | None) -> None:
     """List what the memory took in, learned and let go lately, the oldest first.
 
     Times are those of writing: an old chat that was imported today is news of today.
     """
-    with app.user(user) as memory:
-        learned = memory.trace.changes(moment(since), until=moment(until))
-    if as_json:
-        print_json(learned)
-        return
-    if not learned.changes:
-        say(f"nothing changed from {learned.since:%Y-%m-%d %H:%M} to {learned.until:%Y-%m-%d %H:%M}")
+    with app.user() as memory:
+        learned = memory.trace.changes(since, until=until)
+    nothing = f"nothing changed from {learned.since:%Y-%m-%d %H:%M} to {learned.until:%Y-%m-%d %H:%M}"
+    if app.answered(learned, learned.changes, nothing):
         return
     table = Table("written", "kind", "what", "by", box=None, pad_edge=False)
     for change in learned.changes:
@@ -656,8 +515,8 @@ def changes(app: App, since: str | None, until: str | None, user: str | None, as
 
 
 @click.command()
-@click.option("--since", help="From this on (ISO 8601 or epoch).")
-@click.option("--until", help="Before this (default: now).")
+@click.option("--since", type=moment, help="From this on (ISO 8601 or epoch).")
+@click.option("--until", type=moment, help="Before this (default: now).")
 @click.option(
     "--kind", type=click.Choice([one.value for one in AuditKind]), help="Only entries of this kind."
 )
@@ -665,28 +524,16 @@ def changes(app: App, since: str | None, until: str | None, user: str | None, as
 @click.option("--limit", type=click.IntRange(1), help="The newest so many (default: 100; with --json all).")
 @common
 @past
-def audit(
-    app: App,
-    since: str | None,
-    until: str | None,
-    kind: str | None,
-    by: str | None,
-    limit: int | None,
-    user: str | None,
-    as_json: bool,
-) -> None:
+def audit(app: App, limit: int | None, **options: Any) -> None:
     """List who did what to a user's memory, the newest first; never what was said.
 
     Of an erased user what was erased is left.
     """
-    most = limit or (EVERY_ENTRY if as_json else FEW_ENTRIES)
-    with app.user(user) as memory:
-        entries = memory.trace.audit(moment(since), until=moment(until), kind=kind, by=by, limit=most)
-    if as_json:
-        print_json({"entries": entries})
-        return
-    if not entries:
-        say("no entry is of this kind, by this caller, in this time")
+    most = limit or (EVERY_ENTRY if app.as_json else FEW_ENTRIES)
+    with app.user() as memory:
+        entries = memory.trace.audit(limit=most, **options)
+    nothing = "no entry is of this kind, by this caller, in this time"
+    if app.answered({"entries": entries}, entries, nothing):
         return
     table = Table("written", "kind", "what", "of", "how many", "by", box=None, pad_edge=False)
     for entry in entries:

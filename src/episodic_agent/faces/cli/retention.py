@@ -2,12 +2,12 @@
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from string import hexdigits
 from typing import Any, Final
 from uuid import UUID
 
 import click
-from rich.table import Table
 from rich.text import Text
 
 from episodic_agent.core.language import plural
@@ -27,6 +27,8 @@ from episodic_agent.faces.cli.app import (
     parse_id,
     print_json,
     say,
+    table,
+    with_json,
 )
 from episodic_agent.schemas import Observation
 from episodic_agent.schemas.erasures import Erasure
@@ -56,32 +58,30 @@ def _meant(memory: UserMemory, episode: str | None, thread: str | None) -> dict[
 @_about
 @click.option("--reason", default="", help="Why, for later readers.")
 @common
-def pin(
-    app: App, episode: str | None, thread: str | None, reason: str, user: str | None, as_json: bool
-) -> None:
+def pin(app: App, episode: str | None, thread: str | None, reason: str) -> None:
     """Pin an EPISODE: no policy lets it go, and it does not fade."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         marked = memory.episodes.pin(**_meant(memory, episode, thread), reason=reason)
-    _tell(marked, as_json=as_json)
+    _tell(app, marked)
 
 
 @click.command()
 @_about
 @common
-def unpin(app: App, episode: str | None, thread: str | None, user: str | None, as_json: bool) -> None:
+def unpin(app: App, episode: str | None, thread: str | None) -> None:
     """Take the pin off an EPISODE."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         taken = memory.episodes.unpin(**_meant(memory, episode, thread))
-    _tell_taken("unpinned", taken, as_json=as_json)
+    _tell_taken(app, "unpinned", taken)
 
 
 @click.command()
 @common
-def pinned(app: App, user: str | None, as_json: bool) -> None:
+def pinned(app: App) -> None:
     """List what is pinned."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         markeds = memory.episodes.pinned()
-    _list("pinned", markeds, as_json=as_json)
+    _list(app, "pinned", markeds)
 
 
 @click.command()
@@ -89,41 +89,31 @@ def pinned(app: App, user: str | None, as_json: bool) -> None:
 @click.option("--words", help="Whatever holds these words, whole and in any case.")
 @click.option("--reason", default="", help="Why, for later readers.")
 @common
-def suppress(
-    app: App,
-    episode: str | None,
-    thread: str | None,
-    words: str | None,
-    reason: str,
-    user: str | None,
-    as_json: bool,
-) -> None:
+def suppress(app: App, episode: str | None, thread: str | None, words: str | None, reason: str) -> None:
     """Keep an EPISODE, but show it no more."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         marked = memory.episodes.suppress(**_meant(memory, episode, thread), words=words, reason=reason)
-    _tell(marked, as_json=as_json)
+    _tell(app, marked)
 
 
 @click.command()
 @_about
 @click.option("--words", help="Words on the list.")
 @common
-def unsuppress(
-    app: App, episode: str | None, thread: str | None, words: str | None, user: str | None, as_json: bool
-) -> None:
+def unsuppress(app: App, episode: str | None, thread: str | None, words: str | None) -> None:
     """Show an EPISODE again."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         taken = memory.episodes.unsuppress(**_meant(memory, episode, thread), words=words)
-    _tell_taken("unsuppressed", taken, as_json=as_json)
+    _tell_taken(app, "unsuppressed", taken)
 
 
 @click.command()
 @common
-def suppressed(app: App, user: str | None, as_json: bool) -> None:
+def suppressed(app: App) -> None:
     """List what is suppressed, with reasons and times."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         markeds = memory.episodes.suppressed()
-    _list("suppressed", markeds, as_json=as_json)
+    _list(app, "suppressed", markeds)
 
 
 @click.group(cls=Listing)
@@ -133,63 +123,59 @@ def retention() -> None:
 
 @retention.command("show")
 @common
-def show_retention(app: App, user: str | None, as_json: bool) -> None:
+def show_retention(app: App) -> None:
     """Show the policy and what it has put away."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         state = memory.retention.get()
-    _print_state(state, as_json=as_json)
+    _print_state(app, state)
 
 
 @retention.command("set")
 @click.argument("policy", required=False)
 @click.option("--default", "as_setting", is_flag=True, help="Go back to EPISODIC_RETENTION.")
 @common
-def set_retention(app: App, policy: str | None, as_setting: bool, user: str | None, as_json: bool) -> None:
+def set_retention(app: App, policy: str | None, as_setting: bool) -> None:
     """Set the POLICY: rules such as `age=365d,strength=0.2,count=10000,grace=30d,keep=facts`, or `none`."""
     if (policy is None) != as_setting:
         raise InvalidInput("give a policy, or --default")
-    with app.user(user, create=True) as memory:
+    with app.user(create=True) as memory:
         state = memory.retention.set(policy)
-    _print_state(state, as_json=as_json)
+    _print_state(app, state)
 
 
 @retention.command("preview")
 @click.option("--policy", metavar="RULES", help="What these rules would do (default: those that are set).")
-@click.option("--now", help="As if it were this time.")
+@click.option("--now", type=moment, help="As if it were this time.")
 @common
-def preview_retention(app: App, policy: str | None, now: str | None, user: str | None, as_json: bool) -> None:
+def preview_retention(app: App, policy: str | None, now: datetime | None) -> None:
     """Show what would be put away or erased, and why; nothing is written."""
-    with app.user(user) as memory:
-        releaseds = memory.retention.preview(policy, now=moment(now))
-    if as_json:
-        print_json({"episodes": releaseds})
-    elif not releaseds:
-        say("nothing would go")
-    else:
+    with app.user() as memory:
+        releaseds = memory.retention.preview(policy, now=now)
+    if not app.answered({"episodes": releaseds}, releaseds, "nothing would go"):
         _print_plan(releaseds)
 
 
 @retention.command("apply")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @common
-def apply_retention(app: App, yes: bool, user: str | None, as_json: bool) -> None:
+def apply_retention(app: App, yes: bool) -> None:
     """Do now what upkeep does bit by bit."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         going = [one for one in memory.retention.preview() if one.action == "erase"]
         if going and not yes and not sys.stdin.isatty():
             raise InvalidInput(f"{plural(len(going), 'episode')} would be erased for good; say so with --yes")
         if going and not yes:
             make_sure(f"{plural(len(going), 'episode is', 'episodes are')} erased for good. Go on?")
         done = memory.retention.apply()
-    if as_json:
+    if app.as_json:
         print_json(done)
     else:
         text = f"{plural(done.archived, 'episode')} archived, {done.returned} returned, {done.erased} erased"
         say(f"{text}; {plural(done.expired, 'expired message')} erased")
 
 
-def _tell(marked: Marked, *, as_json: bool) -> None:
-    if as_json:
+def _tell(app: App, marked: Marked) -> None:
+    if app.as_json:
         print_json(marked)
     else:
         say(f"{marked.kind}: {_what(marked)}")
@@ -199,8 +185,8 @@ def _tell(marked: Marked, *, as_json: bool) -> None:
             say(marked.note)
 
 
-def _tell_taken(verb: str, taken: bool, *, as_json: bool) -> None:
-    if as_json:
+def _tell_taken(app: App, verb: str, taken: bool) -> None:
+    if app.as_json:
         print_json({verb: taken})
     else:
         say(verb if taken else "it was not on the list")
@@ -215,23 +201,17 @@ def _what(marked: Marked) -> str:
     return f"{marked.title} ({named}, thread {marked.thread})"
 
 
-def _list(kind: str, markeds: Sequence[Marked], *, as_json: bool) -> None:
-    if as_json:
-        print_json({kind: markeds})
+def _list(app: App, kind: str, markeds: Sequence[Marked]) -> None:
+    if app.answered({kind: markeds}, markeds, f"nothing is {kind}"):
         return
-    if not markeds:
-        say(f"nothing is {kind}")
-        return
-    table = Table(box=None, header_style="bold")
-    for name in ("what", "since", "reason"):
-        table.add_column(name, overflow="fold")
+    listed = table("what", "since", "reason")
     for marked in markeds:
-        table.add_row(Text(_what(marked)), f"{marked.at:%Y-%m-%d %H:%M}", Text(marked.reason))
-    out().print(table)
+        listed.add_row(Text(_what(marked)), f"{marked.at:%Y-%m-%d %H:%M}", Text(marked.reason))
+    out().print(listed)
 
 
-def _print_state(state: RetentionState, *, as_json: bool) -> None:
-    if as_json:
+def _print_state(app: App, state: RetentionState) -> None:
+    if app.as_json:
         print_json(state)
         return
     whose = "own" if state.own else "EPISODIC_RETENTION"
@@ -245,13 +225,11 @@ def _print_state(state: RetentionState, *, as_json: bool) -> None:
 
 
 def _print_plan(releaseds: Sequence[LetGo]) -> None:
-    table = Table(box=None, header_style="bold")
-    for name in ("action", "when", "episode", "ended", "why", "facts", "title"):
-        table.add_column(name, overflow="fold")
+    listed = table("action", "when", "episode", "ended", "why", "facts", "title")
     for released in releaseds:
         when = "" if released.at is None else f"{released.at:%Y-%m-%d}"
         ended = f"{released.end_at:%Y-%m-%d}"
-        table.add_row(
+        listed.add_row(
             released.action,
             when,
             str(released.episode_id)[:ID],
@@ -260,7 +238,7 @@ def _print_plan(releaseds: Sequence[LetGo]) -> None:
             str(released.facts or ""),
             Text(released.title),
         )
-    out().print(table)
+    out().print(listed)
     if any(one.action != "return" for one in releaseds):
         say("an archived episode keeps all, its facts too; erasing takes the messages they rest on")
     if any(one.facts for one in releaseds):
@@ -305,7 +283,7 @@ def forget_observation(app: App, id: str, **options: Any) -> None:
 @erasing
 def forget_episode(app: App, id: str, **options: Any) -> None:
     """Erase an episode with all of its messages, by its ID or the beginning of one."""
-    with app.user(options["user"]) as memory:
+    with app.user() as memory:
         identifier = parse_id(id, memory)
     _erase(app, {"episode": identifier}, f"episode {identifier}", options)
 
@@ -339,33 +317,28 @@ def forget_words(app: App, words: str, **options: Any) -> None:
 @click.option("--dry-run", is_flag=True, help="Only count what would go; write nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--later", is_flag=True, help="Leave cleaning the file to `upkeep`.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for scripts.")
+@with_json
 @click.pass_obj
 def forget_user(app: App, /, name: str, **options: Any) -> None:
     """Erase everything of a user, who must be named."""
-    _erase(app, {"everything": True}, f"everything of user {name!r}", {**options, "user": name})
+    app.user_name = name
+    _erase(app, {"everything": True}, f"everything of user {name!r}", options)
 
 
 @forget.command()
 @common
-def receipts(app: App, user: str | None, as_json: bool) -> None:
+def receipts(app: App) -> None:
     """List what was erased in this space, or of one user, oldest first."""
     with app.memory() as memory:
-        erasures = memory.erasures() if user is None else memory.user(user).erasures.list()
-    if as_json:
-        print_json({"receipts": erasures})
+        erasures = memory.erasures() if app.user_name is None else memory.user(app.user_name).erasures.list()
+    if app.answered({"receipts": erasures}, erasures, "nothing was erased"):
         return
-    if not erasures:
-        say("nothing was erased")
-        return
-    table = Table(box=None, header_style="bold")
-    table.add_column("receipt", no_wrap=True)
-    for name in ("at", "what", "reason", "state", "residue", "counts"):
-        table.add_column(name, overflow="fold")
+    listed = table("receipt", "at", "what", "reason", "state", "residue", "counts")
+    listed.columns[0].no_wrap = True
     for erasure in erasures:
         residue = "" if erasure.residue is None else str(erasure.residue)
         when = f"{erasure.at:%Y-%m-%d %H:%M}"
-        table.add_row(
+        listed.add_row(
             str(erasure.id),
             when,
             erasure.what.value,
@@ -374,7 +347,7 @@ def receipts(app: App, user: str | None, as_json: bool) -> None:
             residue,
             wording.erased_words(erasure.counts),
         )
-    out().print(table)
+    out().print(listed)
     for remains in dict.fromkeys(one.remains for one in erasures if one.remains):
         out().print(f"bytes may stay: {remains}", markup=False)
 
@@ -382,15 +355,15 @@ def receipts(app: App, user: str | None, as_json: bool) -> None:
 @forget.command()
 @click.argument("texts", metavar="TEXT...", nargs=-1, required=True)
 @common
-def check(app: App, texts: tuple[str, ...], user: str | None, as_json: bool) -> None:
+def check(app: App, texts: tuple[str, ...]) -> None:
     """Look for texts, in capitals or not; exit code 1 when one is found apart from messages that are kept.
 
     Messages that hold one are counted and named, with what they say there: everybody's, without --user.
     """
     with app.memory() as engine:
         # it is asked for most when everybody was erased: then there is nobody whose memory it could be
-        owners = everybody(engine, NOBODY) if user is None else [user]
-        memories = {name: app.asked(engine.user(name, new=user is None)) for name in owners}
+        owners = everybody(engine, NOBODY) if app.user_name is None else [app.user_name]
+        memories = {name: app.asked(engine.user(name, new=app.user_name is None)) for name in owners}
         # a file is searched as one; on a server each user's rows are
         searched = [*memories.values()] if app.on_server else [*memories.values()][:1]
         left = {text for memory in searched for text in memory.erasures.residue(texts)}
@@ -400,7 +373,7 @@ def check(app: App, texts: tuple[str, ...], user: str | None, as_json: bool) -> 
             for name, memory in memories.items()
             for message in memory.erasures.repeats(texts)
         }
-    if as_json:
+    if app.as_json:
         print_json(
             {
                 "found": results,
@@ -434,19 +407,18 @@ def check(app: App, texts: tuple[str, ...], user: str | None, as_json: bool) -> 
 
 
 def _erase(app: App, what: Mapping[str, Any], text: str, arguments: Mapping[str, Any]) -> None:
-    user, as_json = arguments["user"], arguments["as_json"]
-    with app.user(user) as memory:
+    with app.user() as memory:
         preview = memory.erase(**what, dry_run=True)
         beside = f"{_pins(preview)}{_repeats(preview)}"
         if arguments["dry_run"]:
             would = f"{text} would go: {wording.erased_words(preview.counts)}{beside}"
-            _tell_erasure(preview, would, as_json=as_json)
+            _tell_erasure(app, preview, would)
             return
         if not arguments["yes"]:
             _confirm(text, preview, beside)
         done = memory.erase(**what, sweep=not arguments["later"])
     gone = f"{text} is erased: {wording.erased_words(done.counts)}\n{_state(done)}{_repeats(done)}"
-    _tell_erasure(done, gone, as_json=as_json)
+    _tell_erasure(app, done, gone)
 
 
 def _confirm(text: str, preview: Erasure, beside: str) -> None:
@@ -456,8 +428,8 @@ def _confirm(text: str, preview: Erasure, beside: str) -> None:
     make_sure(asked)
 
 
-def _tell_erasure(erasure: Erasure, text: str, *, as_json: bool) -> None:
-    if as_json:
+def _tell_erasure(app: App, erasure: Erasure, text: str) -> None:
+    if app.as_json:
         print_json({**plain(erasure), "done": erasure.is_done})
     else:
         out().print(text)

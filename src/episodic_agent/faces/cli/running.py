@@ -83,8 +83,6 @@ def run(
     verbose: bool,
     quiet: bool,
     overwrite: bool,
-    user: str | None,
-    as_json: bool,
 ) -> None:
     """Run an agent: a sensor's readings become steps, and steps episodes.
 
@@ -108,9 +106,10 @@ def run(
         _make_folder(output)  # nobody wants to learn at the end of a long run that there is no place for it
     check_output(record, overwrite=overwrite)
     sensor = _sensor(sensor_name or profile.sensor, seed, record, fps)
-    user = user if named else _who_walks(user)
-    watch = None if quiet or as_json else _watcher(verbose=verbose)
-    with app.user(user, create=True, first=AGENT) as memory, _ended_by_signals() as signals:
+    if not named:
+        app.user_name = _who_walks(app.user_name)
+    watch = None if quiet or app.as_json else _watcher(verbose=verbose)
+    with app.user(create=True, first=AGENT) as memory, _ended_by_signals() as signals:
         report = memory.run(
             sensor,
             thread=thread,
@@ -122,7 +121,7 @@ def run(
         )
         if output is not None and report.steps:
             _write(memory, report.thread, output)
-    if as_json:
+    if app.as_json:
         print_json(report)
     else:
         _tell(report)
@@ -254,11 +253,10 @@ def _write(memory: UserMemory, thread: str, folder: Path) -> None:
 
 @click.command()
 @common
-def profiles(app: App, user: str | None, as_json: bool) -> None:
+def profiles(app: App) -> None:
     """List the profiles an agent can run under."""
-    del app, user
     configs = all_profiles()
-    if as_json:
+    if app.as_json:
         print_json({"profiles": configs})
         return
     for profile in configs:
@@ -267,10 +265,9 @@ def profiles(app: App, user: str | None, as_json: bool) -> None:
 
 @click.command()
 @common
-def sensors(app: App, user: str | None, as_json: bool) -> None:
+def sensors(app: App) -> None:
     """List the sensors an agent can perceive with."""
-    del app, user
-    if as_json:
+    if app.as_json:
         print_json({"sensors": list(SENSORS)})
         return
     for line in SENSORS.values():

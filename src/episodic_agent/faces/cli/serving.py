@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from episodic_agent.errors import InvalidInput, NotFound, StoreError, install_extra
-from episodic_agent.faces.cli.app import WHOSE, App, print_json, whose
+from episodic_agent.faces.cli.app import WHOSE, App, print_json, whose, with_json, with_user
 from episodic_agent.faces.cli.saying import say, tell
 from episodic_agent.faces.loopback import is_loopback
 from episodic_agent.faces.mcp.greeting import Greeter
@@ -61,12 +61,10 @@ NO_KEYS = (
 
 @click.command()
 @click.option("--http", "port", type=click.IntRange(1, 65535), metavar="PORT", help="Serve HTTP at /mcp.")
-@click.option(
-    "--user", metavar="NAME", help="Whose memory (default: EPISODIC_USER, or the only user there is)."
-)
+@with_user
 @click.option("--only", multiple=True, metavar="NAME", help="Nothing but of these threads and channels.")
 @click.pass_obj
-def mcp(app: App, port: int | None, user: str | None, only: tuple[str, ...]) -> None:
+def mcp(app: App, port: int | None, only: tuple[str, ...]) -> None:
     """Give an agent the memory as MCP tools, on standard input and output; needs the extra `mcp`.
 
     Over HTTP only this machine is listened to; the header X-Episodic-User may name the user. Where nobody is
@@ -83,7 +81,7 @@ def mcp(app: App, port: int | None, user: str | None, only: tuple[str, ...]) -> 
     with app.memory(create=True, resume=True) as memory:
         host = _host()
         memory.warm()  # not before the library is there: the client waits for the list of tools
-        user = user or wiring.load_settings().user or None
+        user = app.user_name or wiring.load_settings().user or None
         if greeter is not None:
             serving.serve_stdio(memory, user, budget, greeter, only)
         elif port is not None:
@@ -231,9 +229,6 @@ _file = click.option(
     "--file", type=click.Path(path_type=Path), help="The agent's settings file (default: the user's own)."
 )
 _dry_run = click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
-_user = click.option(
-    "--user", metavar="NAME", help="Whose memory (default: EPISODIC_USER, or the only user)."
-)
 
 
 @click.group()
@@ -245,12 +240,12 @@ def hooks() -> None:
 @click.argument("agent", metavar=AGENT)
 @_file
 @_dry_run
-@_user
+@with_user
 @click.pass_obj
-def install(app: App, agent: str, file: Path | None, dry_run: bool, user: str | None) -> None:
+def install(app: App, agent: str, file: Path | None, dry_run: bool) -> None:
     """Write the hooks into the agent's settings; what stands there stays."""
     coding = agents.agent_of(agent)
-    url, name = _absolute(app), _whose(app, user)
+    url, name = _absolute(app), _whose(app)
     path = file or coding.file(Path.home())
     entries = agents.entries(coding, sys.executable, [*_opening(app), "--user", name])
     change = settings_file.installing(path, entries)
@@ -287,11 +282,10 @@ def remove(app: App, agent: str, file: Path | None, dry_run: bool) -> None:
 
 
 @hooks.command()
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for scripts.")
+@with_json
 @click.pass_obj
-def status(app: App, as_json: bool) -> None:
+def status(app: App) -> None:
     """Show which agents have hooks, with which memory, and what went wrong last."""
-    del app
     cache = _cache()
     listed: list[dict[str, Any]] = []
     for coding in agents.AGENTS.values():
@@ -302,7 +296,7 @@ def status(app: App, as_json: bool) -> None:
     memories = [_shown_waiting(one) for one in spools.waiting_everywhere(cache)]
     waiting = sum(one["waiting"] for one in memories)
     last_error = spools.last_error(cache)
-    if as_json:
+    if app.as_json:
         shown = {"agents": listed, "waiting": waiting, "memories": memories, "last_error": last_error}
         print_json(shown)
         return
@@ -324,14 +318,14 @@ def status(app: App, as_json: bool) -> None:
 @hooks.command(name="run", context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
 @click.argument("event")
 @click.option("--agent", default="claude-code", show_default=True, metavar=AGENT)
-@_user
+@with_user
 @click.pass_obj
-def run_hook(app: App, event: str, agent: str, user: str | None) -> None:
+def run_hook(app: App, event: str, agent: str) -> None:
     """Handle one EVENT, its JSON on standard input; the agent calls this."""
 
     def act() -> str:
         text = sys.stdin.buffer.read().decode("utf-8", "replace")  # whatever the locale: JSON is UTF-8
-        name = _whose(app, user)
+        name = _whose(app)
         return running.run(
             agents.agent_of(agent).name,
             event,
@@ -356,13 +350,13 @@ def run_hook(app: App, event: str, agent: str, user: str | None) -> None:
     metavar="FOLDER",
     help="Keep here what waits in FOLDER for another memory (`hooks status` lists folders).",
 )
-@_user
+@with_user
 @click.pass_obj
-def keep(app: App, folder: Path | None, user: str | None) -> None:
+def keep(app: App, folder: Path | None) -> None:
     """Keep the events that wait, as the process does that a hook leaves behind."""
 
     def act() -> str:
-        name = _whose(app, user)
+        name = _whose(app)
         spool = _spool(app, name) if folder is None else spools.Spool(folder, ())
         with app.memory(create=True, resume=True) as memory:
             count = running.keep(memory.user(name, new=True), spool, _report)
@@ -411,9 +405,9 @@ def _opening(app: App) -> list[str]:
     return [word for name, value in values.items() if value for word in (name, value)]
 
 
-def _whose(app: App, user: str | None) -> str:
+def _whose(app: App) -> str:
     """Return the name of the user meant; InvalidInput where nobody says whose memory it is."""
-    name = user or wiring.load_settings().user
+    name = app.user_name or wiring.load_settings().user
     if name:
         return name
     if wiring.is_server(app.url) or wiring.database_path(app.url).exists():

@@ -1,7 +1,7 @@
 """Commands of threads and sessions, and the compaction of long threads."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.table import Table
@@ -15,7 +15,6 @@ from episodic_agent.faces.cli.app import (
     ID,
     App,
     Listing,
-    as_shown,
     common,
     moment,
     out,
@@ -23,6 +22,7 @@ from episodic_agent.faces.cli.app import (
     print_json,
     say,
     say_more,
+    table,
     tell,
 )
 
@@ -36,25 +36,22 @@ if TYPE_CHECKING:
 @click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True)
 @common
 @past
-def threads(app: App, limit: int, user: str | None, as_json: bool) -> None:
+def threads(app: App, limit: int) -> None:
     """List threads by last activity, newest first."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         threads = memory.threads.list(limit=limit + 1)
-        threads = as_shown(memory, threads, as_json=as_json)
-        cards = [memory.threads.get(t.origin) for t in threads[:limit]] if as_json else []
-    if as_json:
+        threads = app.shown(memory, threads)
+        cards = [memory.threads.get(t.origin) for t in threads[:limit]] if app.as_json else []
+    if app.as_json:
         print_json([{**card.record, "name": card.thread.origin} for card in cards])
         return
     if not threads:
         say("no threads yet; `episodic add` begins one")
         return
-    table = Table(box=None, header_style="bold")
-    for name in ("thread", "title or newest episode", "channels", "status"):
-        table.add_column(name, overflow="fold")
-    table.add_column("turns", justify="right")
-    table.add_column("last activity", no_wrap=True)
+    listed = table("thread", "title or newest episode", "channels", "status", "turns", right=("turns",))
+    listed.add_column("last activity", no_wrap=True)
     for thread in threads[:limit]:
-        table.add_row(
+        listed.add_row(
             thread.origin,
             thread.title or "",
             ", ".join(thread.channels),
@@ -62,7 +59,7 @@ def threads(app: App, limit: int, user: str | None, as_json: bool) -> None:
             str(thread.turn_count),
             wording.minute(thread.last_activity_at),
         )
-    out().print(table)
+    out().print(listed)
     say_more(len(threads), limit)
 
 
@@ -75,11 +72,11 @@ def thread() -> None:
 @click.argument("name")
 @common
 @past
-def show(app: App, name: str, user: str | None, as_json: bool) -> None:
+def show(app: App, name: str) -> None:
     """Show a thread's metadata."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         card = memory.threads.get(name)
-    if as_json:
+    if app.as_json:
         print_json(card.record)
     else:
         _print(card)
@@ -88,35 +85,35 @@ def show(app: App, name: str, user: str | None, as_json: bool) -> None:
 @thread.command()
 @click.argument("name")
 @common
-def select(app: App, name: str, user: str | None, as_json: bool) -> None:
+def select(app: App, name: str) -> None:
     """Let the next message go on with a thread, however long it was silent."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         memory.threads.select(name)
         card = memory.threads.get(name)
-    _tell(card, f"the next message goes on with {card.thread.origin}", as_json=as_json)
+    app.remark(card.record, f"the next message goes on with {card.thread.origin}")
 
 
 @thread.command()
 @click.argument("name")
 @common
-def close(app: App, name: str, user: str | None, as_json: bool) -> None:
+def close(app: App, name: str) -> None:
     """Close a thread and its open episode; the next message begins another."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         memory.threads.close(name)
         card = memory.threads.get(name)
-    _tell(card, f"{card.thread.origin} is closed", as_json=as_json)
+    app.remark(card.record, f"{card.thread.origin} is closed")
 
 
 @thread.command()
 @click.argument("name")
 @click.argument("title")
 @common
-def rename(app: App, name: str, title: str, user: str | None, as_json: bool) -> None:
+def rename(app: App, name: str, title: str) -> None:
     """Give a thread a title; it is still called by its name."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         memory.threads.rename(name, title)
         card = memory.threads.get(name)
-    _tell(card, f"{card.thread.origin} is titled {card.thread.title!r}", as_json=as_json)
+    app.remark(card.record, f"{card.thread.origin} is titled {card.thread.title!r}")
 
 
 @thread.command()
@@ -124,24 +121,15 @@ def rename(app: App, name: str, title: str, user: str | None, as_json: bool) -> 
 @click.option("--thread", "name", help="Only this thread.")
 @click.option("--channel", help="Only this channel.")
 @common
-def timeout(
-    app: App, minutes: float | None, name: str | None, channel: str | None, user: str | None, as_json: bool
-) -> None:
+def timeout(app: App, minutes: float | None, name: str | None, channel: str | None) -> None:
     """Say after how many minutes of silence a thread ends; without MINUTES the usual number again."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         memory.threads.set_timeout(minutes, thread=name, channel=channel)
     where = f"thread {name}" if name else f"channel {channel}" if channel else "all channels"
-    if as_json:
-        print_json({"minutes": minutes, "thread": name, "channel": channel})
-    else:
-        say(f"{where}: {'as usual' if minutes is None else plural(minutes, 'minute')}")
-
-
-def _tell(card: "ThreadCard", text: str, *, as_json: bool) -> None:
-    if as_json:
-        print_json(card.record)
-    else:
-        say(text)
+    app.remark(
+        {"minutes": minutes, "thread": name, "channel": channel},
+        f"{where}: {'as usual' if minutes is None else plural(minutes, 'minute')}",
+    )
 
 
 def _print(card: "ThreadCard") -> None:
@@ -169,79 +157,39 @@ def session() -> None:
 @click.option("--agent", metavar="NAME", help="Which agent holds it: only its own sessions are gone on from.")
 @click.option("--participant", "participants", metavar="NAME", multiple=True, help="Who takes part.")
 @click.option("--tool", "tools", metavar="NAME", multiple=True, help="What is used.")
-@click.option("--at", metavar="TIME", help="When it begins (default: now).")
+@click.option("--at", "timestamp", type=moment, help="When it begins (default: now).")
 @common
-def start(
-    app: App,
-    topic: str,
-    thread: str | None,
-    channel: str | None,
-    parent: str | None,
-    key: str | None,
-    agent: str | None,
-    participants: tuple[str, ...],
-    tools: tuple[str, ...],
-    at: str | None,
-    user: str | None,
-    as_json: bool,
-) -> None:
+def start(app: App, topic: str, parent: str | None, agent: str | None, **options: Any) -> None:
     """Start a session about TOPIC; what is added to its thread belongs to it until its end."""
-    with app.user(user, create=True) as memory:
-        started = memory.sessions.start(
-            topic,
-            parent_episode_id=parent,
-            thread=thread,
-            channel=channel,
-            key=key,
-            agent_id=agent,
-            participants=participants,
-            tools=tools,
-            timestamp=moment(at),
-        )
-    _tell_session(started, as_json=as_json)
+    with app.user(create=True) as memory:
+        started = memory.sessions.start(topic, parent_episode_id=parent, agent_id=agent, **options)
+    _tell_session(app, started)
 
 
 @session.command("end")
 @click.argument("session_id", metavar="SESSION")
 @click.option("--outcome", type=click.Choice(OUTCOMES, case_sensitive=False), help="How it ended.")
-@click.option("--decision", "decisions", metavar="TEXT", multiple=True, help="What was decided in it.")
+@click.option("--decision", "key_decisions", metavar="TEXT", multiple=True, help="What was decided in it.")
 @click.option("--participant", "participants", metavar="NAME", multiple=True, help="Who else took part.")
 @click.option("--tool", "tools", metavar="NAME", multiple=True, help="What else was used.")
-@click.option("--at", metavar="TIME", help="When it ended (default: now).")
+@click.option("--at", "timestamp", type=moment, help="When it ended (default: now).")
 @common
-def end(
-    app: App,
-    session_id: str,
-    outcome: str | None,
-    decisions: tuple[str, ...],
-    participants: tuple[str, ...],
-    tools: tuple[str, ...],
-    at: str | None,
-    user: str | None,
-    as_json: bool,
-) -> None:
+def end(app: App, session_id: str, **options: Any) -> None:
     """End a session; ended twice it stays as it is."""
-    with app.user(user) as memory:
-        ended = memory.sessions.end(
-            session_id,
-            outcome,
-            decisions,
-            participants=participants,
-            tools=tools,
-            timestamp=moment(at),
-        )
-    _tell_session(ended, as_json=as_json)
+    with app.user() as memory:
+        ended = memory.sessions.end(session_id, **options)
+    _tell_session(app, ended)
 
 
 @session.command("show")
 @click.argument("session_id", metavar="SESSION")
 @common
 @past
-def show_session(app: App, session_id: str, user: str | None, as_json: bool) -> None:
+def show_session(app: App, session_id: str) -> None:
     """Show a session as it stands."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         session = memory.sessions.get(session_id)
-    _tell_session(session, as_json=as_json)
+    _tell_session(app, session)
 
 
 @session.command("list")
@@ -249,26 +197,22 @@ def show_session(app: App, session_id: str, user: str | None, as_json: bool) -> 
 @click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True)
 @common
 @past
-def list_(app: App, state: str | None, limit: int, user: str | None, as_json: bool) -> None:
+def list_(app: App, state: str | None, limit: int) -> None:
     """List sessions that were started, the newest first."""
-    with app.user(user) as memory:
-        sessions = as_shown(memory, memory.sessions.list(state=state, limit=limit + 1), as_json=as_json)
-    if as_json:
-        print_json({"sessions": sessions[:limit]})
+    with app.user() as memory:
+        sessions = app.shown(memory, memory.sessions.list(state=state, limit=limit + 1))
+    nothing = "nobody started a session here; `episodic session start TOPIC` does, "
+    nothing += "`episodic summaries` lists those that began by themselves"
+    if app.answered({"sessions": sessions[:limit]}, sessions, nothing):
         return
-    if not sessions:
-        say(
-            "nobody started a session here; `episodic session start TOPIC` does, "
-            "`episodic summaries` lists those that began by themselves"
-        )
     for session in sessions[:limit]:
         how = f", {session.outcome}" if session.outcome else ""
         tell(f"[{wording.minute(session.started_at)}] {session.title} ({session.state}{how})  {session.id}")
     say_more(len(sessions), limit)
 
 
-def _tell_session(session: "Session", *, as_json: bool) -> None:
-    if as_json:
+def _tell_session(app: App, session: "Session") -> None:
+    if app.as_json:
         print_json(session)
         return
     values = {
@@ -290,11 +234,11 @@ def _tell_session(session: "Session", *, as_json: bool) -> None:
 @click.command()
 @click.option("--thread", help="Only this thread.")
 @common
-def compact(app: App, thread: str | None, user: str | None, as_json: bool) -> None:
+def compact(app: App, thread: str | None) -> None:
     """Give the parts of threads their summaries now, without waiting until they are due."""
-    with app.user(user) as memory:
-        cards = as_shown(memory, memory.sections.compact(thread=thread), as_json=as_json)
-    if as_json:
+    with app.user() as memory:
+        cards = app.shown(memory, memory.sections.compact(thread=thread))
+    if app.as_json:
         print_json({"parts": cards})
         return
     waiting = [card for card in cards if card.compacted_through is None]
@@ -315,26 +259,15 @@ def compact(app: App, thread: str | None, user: str | None, as_json: bool) -> No
 @click.option("--limit", type=click.IntRange(1, 100_000), default=10, show_default=True)
 @common
 @past
-def summaries(
-    app: App,
-    query: str | None,
-    thread: str | None,
-    resolution: str,
-    limit: int,
-    user: str | None,
-    as_json: bool,
-) -> None:
+def summaries(app: App, query: str | None, thread: str | None, resolution: str, limit: int) -> None:
     """Show what threads were about, the newest first, or what a QUERY finds."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         cards = memory.sections.list(query, thread=thread, resolution=resolution, limit=limit + 1)
-        cards = as_shown(memory, cards, as_json=as_json)
-    if as_json:
-        print_json({"summaries": cards[:limit]})
-    elif cards:
+        cards = app.shown(memory, cards)
+    nothing = "no summaries here yet; `episodic compact` makes them, `upkeep` where they are due"
+    if not app.answered({"summaries": cards[:limit]}, cards, nothing):
         _print_parts(cards[:limit])
         say_more(len(cards), limit)
-    else:
-        say("no summaries here yet; `episodic compact` makes them, `upkeep` where they are due")
 
 
 def _print_parts(cards: "Sequence[SectionCard]") -> None:

@@ -43,15 +43,11 @@ SHOWN = 20  # unreadable records listed for people; --json lists all
 
 @click.command()
 @common
-def init(app: App, user: str | None, as_json: bool) -> None:
+def init(app: App) -> None:
     """Create the memory file and fetch the embedding model, if need be."""
-    del user
     with app.memory(create=True) as memory:
         memory.doctor()
-    if as_json:
-        print_json({"db": app.shown_url, "ready": True})
-    else:
-        out().print(f"ready: {app.shown_url}")
+    app.reply({"db": app.shown_url, "ready": True}, f"ready: {app.shown_url}")
 
 
 @click.command()
@@ -60,43 +56,22 @@ def init(app: App, user: str | None, as_json: bool) -> None:
 @click.option("--thread", help="The thread it belongs to.")
 @click.option("--channel", help="The channel it came by.")
 @click.option("--timestamp", help="When it was said (ISO 8601 or epoch; default: now).")
-@click.option("--id", "identity", help="Your own id of it: added once to its thread.")
+@click.option("--id", help="Your own id of it: added once to its thread.")
 @click.option("--ttl", metavar="SPAN", help='Erase it so long after its time: "30d", "12h", seconds.')
 @click.option("--expires-at", metavar="TIME", help="Erase it at this time.")
 @common
-def add(
-    app: App,
-    text: str,
-    role: str,
-    thread: str | None,
-    channel: str | None,
-    timestamp: str | None,
-    identity: str | None,
-    ttl: str | None,
-    expires_at: str | None,
-    user: str | None,
-    as_json: bool,
-) -> None:
+def add(app: App, text: str, **options: Any) -> None:
     """Remember one message; the TEXT `-` is read from standard input.
 
     JSON of an object with a `kind`, as of an agent's step, is that and no text.
     """
     if text == STANDARD:
         text = _piped_text()
-    with app.user(user, create=True) as memory:
-        receipts = memory.add(
-            _event_in(text) or text,
-            thread=thread,
-            channel=channel,
-            role=role,
-            timestamp=timestamp,
-            id=identity,
-            ttl=ttl,
-            expires_at=expires_at,
-        )
+    with app.user(create=True) as memory:
+        receipts = memory.add(_event_in(text) or text, **options)
         memory.upkeep()  # nobody serves this memory: who comes by ends what fell silent
     receipt = receipts[0]
-    if as_json:
+    if app.as_json:
         print_json(receipt)
     else:
         known = "erased, not added again" if receipt.state == ERASED else "known already"
@@ -145,39 +120,17 @@ def _piped_text() -> str:
 )
 @click.option("--dry-run", is_flag=True, help="Show what would come, and store nothing.")
 @common
-def import_(
-    app: App,
-    paths: tuple[str, ...],
-    source: str | None,
-    encoding: str | None,
-    timezone: str | None,
-    dates: str | None,
-    began: str | None,
-    me: tuple[str, ...],
-    speaker: str | None,
-    dry_run: bool,
-    user: str | None,
-    as_json: bool,
-) -> None:
+def import_(app: App, paths: tuple[str, ...], **options: Any) -> None:
     """Import conversations: a file, a folder or a zip; the path `-` is standard input.
 
     ChatGPT, Claude, Claude Code, Codex, OpenAI and LangChain messages, Slack, Discord, Telegram, WhatsApp,
     mail, journals, transcripts of meetings (WebVTT, SRT), JSON or JSONL messages, `[time] Name: text`
     lines, own exports.
     """
+    dry_run: bool = options["dry_run"]
     total = ImportReport(0, 0, 0, 0)
     refused: list[str] = []
-    options: dict[str, Any] = {
-        "source": source,
-        "encoding": encoding,
-        "timezone": timezone,
-        "dates": dates,
-        "began": began,
-        "me": me,
-        "speaker": speaker,
-        "dry_run": dry_run,
-    }
-    with _opened(app, user, dry_run=dry_run) as memory:
+    with _opened(app, dry_run=dry_run) as memory:
         for path in paths:
             try:
                 with (
@@ -192,7 +145,7 @@ def import_(
                     say(note)
                 total = _sum(total, report)
     if len(refused) < len(paths):
-        _tell(total, as_json=as_json, dry_run=dry_run)
+        _tell(app, total, dry_run=dry_run)
     for line in refused[:-1]:
         say_error(line)
     if refused:
@@ -217,20 +170,20 @@ def _file(path: str) -> Iterator[Path]:
 
 
 @contextmanager
-def _opened(app: App, user: str | None, *, dry_run: bool) -> "Iterator[UserMemory]":
+def _opened(app: App, *, dry_run: bool) -> "Iterator[UserMemory]":
     """Open the memory to import into; where a dry run has none, it has one in a folder that goes."""
     if not dry_run or wiring.is_server(app.url) or wiring.database_path(app.url).exists():
-        with app.user(user, create=not dry_run) as memory:
+        with app.user(create=not dry_run) as memory:
             yield memory
         return
     with TemporaryDirectory() as folder:
-        apart = replace(app, db=str(Path(folder) / "dry-run.db"))
-        with apart.user(user or "nobody", create=True) as memory:
+        apart = replace(app, db=str(Path(folder) / "dry-run.db"), user_name=app.user_name or "nobody")
+        with apart.user(create=True) as memory:
             yield memory
 
 
-def _tell(total: ImportReport, *, as_json: bool, dry_run: bool) -> None:
-    if as_json:
+def _tell(app: App, total: ImportReport, *, dry_run: bool) -> None:
+    if app.as_json:
         print_json(plain(total))
         return
     for line in total.unreadable[:SHOWN]:
@@ -268,23 +221,17 @@ def _sum(a: ImportReport, b: ImportReport) -> ImportReport:
 @click.command()
 @click.option("--thread", help="Only this thread.")
 @common
-def flush(app: App, thread: str | None, user: str | None, as_json: bool) -> None:
+def flush(app: App, thread: str | None) -> None:
     """Close the open frames now, so that they become episodes."""
-    with app.user(user) as memory:
+    with app.user() as memory:
         closed = memory.flush(thread=thread)
-    if as_json:
-        print_json({"closed": closed})
-    else:
-        out().print(f"{plural(closed, 'open frame')} closed")
+    app.reply({"closed": closed}, f"{plural(closed, 'open frame')} closed")
 
 
 @click.command()
 @common
-def upkeep(app: App, user: str | None, as_json: bool) -> None:
+def upkeep(app: App) -> None:
     """Close threads that have been silent for long, and run the work that waits."""
     with app.memory() as memory:
-        closed = memory.upkeep() if user is None else memory.user(user).upkeep()
-    if as_json:
-        print_json({"closed": closed})
-    else:
-        out().print(f"{plural(closed, 'open thread')} closed")
+        closed = memory.upkeep() if app.user_name is None else memory.user(app.user_name).upkeep()
+    app.reply({"closed": closed}, f"{plural(closed, 'open thread')} closed")

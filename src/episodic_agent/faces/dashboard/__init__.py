@@ -20,7 +20,6 @@ from starlette.routing import BaseRoute
 
 from episodic_agent.faces.dashboard import (
     actions,
-    asking,
     audit,
     episodes,
     facts,
@@ -30,7 +29,6 @@ from episodic_agent.faces.dashboard import (
     people,
     places,
     strength,
-    threads,
 )
 from episodic_agent.faces.dashboard.pages import Pages
 
@@ -42,9 +40,7 @@ def dashboard_routes(clock: Callable[[], datetime], entropy: Callable[[int], int
         login,
         people,
         episodes,
-        threads,
         links,
-        asking,
         facts,
         places,
         strength,

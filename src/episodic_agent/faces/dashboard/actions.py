@@ -11,15 +11,7 @@ from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import EpisodicError, NotFound
 from episodic_agent.faces.dashboard.forms import Form, Untrusted, form_of
-from episodic_agent.faces.dashboard.pages import (
-    Notice,
-    Pages,
-    check_role,
-    done,
-    in_path,
-    space_of,
-    user_of,
-)
+from episodic_agent.faces.dashboard.pages import Notice, Pages, check_role, done, in_path, space_of, user_of
 from episodic_agent.faces.dashboard.strength import erase_named
 from episodic_agent.schemas.keys import Role
 from episodic_agent.showing import clipped

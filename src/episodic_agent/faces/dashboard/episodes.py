@@ -1,6 +1,7 @@
-"""One episode: its messages, why it begins and ends where it does, what would change it, its strength."""
+"""Threads with their boundaries and links; one episode: its messages, why it is one, its strength."""
 
 from contextlib import suppress
+from dataclasses import replace
 
 from fastapi import APIRouter, Request, Response
 
@@ -10,6 +11,7 @@ from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.faces.dashboard.figures import boundary_plot, strength_curve
 from episodic_agent.faces.dashboard.pages import Pages, data, user_of
+from episodic_agent.faces.http.v1.asking import name_in_path
 from episodic_agent.schemas import Episode
 
 AROUND = 20  # messages of the plot before and behind the episode
@@ -17,9 +19,14 @@ PAGE = 200  # messages of a page
 
 
 def routes(pages: Pages) -> APIRouter:
-    """Return the routes of one episode."""
+    """Return the routes of threads, and of one episode."""
     router = pages.router()
+    _add_threads(router, pages)
+    _add_episode(router, pages)
+    return router
 
+
+def _add_episode(router: APIRouter, pages: Pages) -> None:
     @router.get("/users/{user}/episodes/{episode}")
     @pages.endpoint
     def episode_page(request: Request, user: str, episode: str, after: int = 0) -> Response:
@@ -75,8 +82,6 @@ def routes(pages: Pages) -> APIRouter:
             }
         )
 
-    return router
-
 
 def _neighbours(ana: UserMemory, thread: str, episode: Episode) -> "tuple[object, object]":
     """Return the cards of the episodes before and behind one in its thread, None where there is none."""
@@ -88,3 +93,41 @@ def _neighbours(ana: UserMemory, thread: str, episode: Episode) -> "tuple[object
         return None, None
     before = cards[place - 1] if place else None
     return before, cards[place + 1] if place + 1 < len(cards) else None
+
+
+THREADS = 100
+
+
+def _add_threads(router: APIRouter, pages: Pages) -> None:
+    @router.get("/users/{user}/threads")
+    @pages.endpoint
+    def threads(request: Request, user: str, most: int = THREADS) -> Response:
+        """List a user's threads, the newest first."""
+        name, ana = user_of(request, user)
+        limit = min(max(most, 1), 5000)
+        listed = as_lived(ana, ana.threads.list(limit=limit))
+        more = limit + THREADS * 2 if len(listed) >= limit else None
+        return pages.page(request, "threads.html", user=name, section="threads", threads=listed, more=more)
+
+    @router.get("/users/{user}/threads/{thread}")
+    @pages.endpoint
+    def thread_page(request: Request, user: str, thread: str) -> Response:
+        """Show a thread."""
+        name, ana = user_of(request, user)
+        card = ana.threads.get(name_in_path("thread", thread))
+        card = replace(card, thread=as_lived(ana, [card.thread])[0])
+        origin = card.thread.origin
+        trace = ana.boundaries.trace(str(card.thread.id))
+        return pages.page(
+            request,
+            "thread.html",
+            user=name,
+            section="threads",
+            card=card,
+            title=card.thread.title or origin,
+            cards=as_lived(ana, ana.episodes.list(thread=str(card.thread.id))),
+            plot=boundary_plot(trace),
+            total=len(trace.seqs),
+            links=ana.links.list(thread=str(card.thread.id)),
+            judged=ana.links.explain(str(card.thread.id)).judged,
+        )

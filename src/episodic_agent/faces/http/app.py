@@ -31,14 +31,13 @@ from episodic_agent.faces.guard import (
 )
 from episodic_agent.faces.http.allowances import Allowances
 from episodic_agent.faces.http.bodies import Problem
-from episodic_agent.faces.http.draining import Draining, EndOfService
 from episodic_agent.faces.http.keyed import RATE, Keyed, space_asked
 from episodic_agent.faces.http.metrics import TEXT, RequestCounts, RequestMeter
+from episodic_agent.faces.http.opening import Draining, EndOfService
 from episodic_agent.faces.http.page import page
-from episodic_agent.faces.http.remedies import for_http
 from episodic_agent.faces.http.v0 import routes
 from episodic_agent.faces.http.v1 import v1_routes
-from episodic_agent.faces.http.v1.asking import PREFIX, KeepsSlashes
+from episodic_agent.faces.http.v1.asking import PREFIX, KeepsSlashes, for_http
 from episodic_agent.faces.http.v1.files import LARGEST_FILE, streams
 from episodic_agent.faces.http.validation import explained, taken_by, unread
 

@@ -1,17 +1,60 @@
-"""Who answers while a memory is opened, which takes long where its schema is brought up to date."""
+"""The beginning and the end of a server: what comes while it cannot answer is told when to try again.
+
+While a memory is opened, which takes long where its schema is brought up to date, a small server of its own
+answers. When the end has begun, what came before is finished and what comes now is refused.
+"""
 
 import json
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from time import monotonic
 from typing import Final
 
-from episodic_agent.faces.guard import LINGERS, PROBLEM, SLOWEST, problem_document, problem_headers
-from episodic_agent.faces.http.draining import ALIVE
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from episodic_agent.faces.guard import (
+    LINGERS,
+    PROBLEM,
+    SLOWEST,
+    body_of,
+    problem_document,
+    problem_headers,
+    refuse,
+)
+
+ALIVE: Final = frozenset(("/healthz", "/health/live"))
+_ENDS: Final = "this process ends; what it acknowledged is durable: send this again in {seconds} s"
+AGAIN: Final = "2"  # seconds until another process serves, or this one has started again
+
+
+@dataclass(slots=True)
+class EndOfService:
+    """Whether the process was told to stop."""
+
+    begun: bool = False
+
+
+class Draining:
+    """Refuse what comes after the end began (503 with Retry-After), readiness too; it still says it lives."""
+
+    def __init__(self, app: ASGIApp, *, end: EndOfService) -> None:
+        self._app = app
+        self._end = end
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, or answer 503."""
+        if self._end.begun and scope["type"] == "http" and scope["path"] not in ALIVE:
+            detail = _ENDS.format(seconds=AGAIN)
+            again, rest = {"Retry-After": AGAIN}, body_of(scope, receive)
+            await refuse(send, HTTPStatus.SERVICE_UNAVAILABLE, detail, again, rest=rest)
+            return
+        await self._app(scope, receive, send)
+
 
 BACKLOG: Final = 2048  # connections that wait to be taken
 _OPENS: Final = "the memory is being opened and its schema brought up to date; try again in 1 s"

@@ -24,9 +24,8 @@ from episodic_agent.engine.memory import Memory
 from episodic_agent.faces.guard import SLOWEST
 from episodic_agent.faces.http.allowances import Allowances, SharedAllowances
 from episodic_agent.faces.http.app import make_app
-from episodic_agent.faces.http.draining import EndOfService
 from episodic_agent.faces.http.keyed import RATE
-from episodic_agent.faces.http.opening import answering, listen
+from episodic_agent.faces.http.opening import EndOfService, answering, listen
 from episodic_agent.wiring import utc_now
 
 __all__ = ["GRACE", "Limits", "answering", "listen", "serve", "serve_many"]

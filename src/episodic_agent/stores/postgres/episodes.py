@@ -9,23 +9,57 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from episodic_agent.protocols import ref_of
+from episodic_agent.protocols import Walk, ref_of
 from episodic_agent.schemas import Episode
-from episodic_agent.schemas.chains import Condition
-from episodic_agent.stores.nouns import (
-    EPISODE,
-    columns_of,
-    episode_of,
-)
-from episodic_agent.stores.postgres.chains import PostgresNodes
+from episodic_agent.schemas.chains import Condition, TreeNode
+from episodic_agent.stores.nouns import EPISODE, columns_of, episode_of
 from episodic_agent.stores.postgres.metadata import PostgresConditions, PostgresMetadata
-from episodic_agent.stores.postgres.server.batches import bigints, byteas
+from episodic_agent.stores.postgres.server.batches import bigints, byteas, read_columns
 from episodic_agent.stores.postgres.server.session import PostgresSession
-from episodic_agent.stores.postgres.server.text import read_columns
-from episodic_agent.stores.rows import (
-    to_microseconds,
-)
+from episodic_agent.stores.rows import optional_id, to_microseconds, to_time
+from episodic_agent.stores.tables.dialect import Table
 from episodic_agent.stores.tables.episodes import EpisodeTable
+
+_MINE: Final = "space = %s AND owner = %s"
+_NODE: Final = "id, parent_episode_id, start_at"
+
+
+class PostgresNodes(Table):
+    """Episodes as the nodes of chains."""
+
+    _session: PostgresSession
+
+    def nodes(self, ids: Sequence[UUID], walk: Walk = "self") -> Sequence[TreeNode]:
+        """Return those of these episodes that there are, or those they lead to, by id, each once."""
+        if walk == "above":
+            return self._walked("id = walk.parent_episode_id", ids)
+        if walk == "below":
+            return self._walked("parent_episode_id = walk.id", ids)
+        column = "parent_episode_id" if walk == "children" else "id"
+        return self._read(f"SELECT DISTINCT e.* FROM {_keyed_rows(f'{column} = k.key')} ORDER BY e.id", ids)
+
+    def _walked(self, step: str, ids: Sequence[UUID]) -> list[TreeNode]:
+        sql = (
+            f"WITH RECURSIVE walk AS (SELECT e.* FROM {_keyed_rows('id = k.key')} UNION SELECT e.* FROM walk"
+            f" CROSS JOIN LATERAL (SELECT {_NODE} FROM episode WHERE {_MINE} AND {step} OFFSET 0) e)"
+            " SELECT * FROM walk ORDER BY id"
+        )
+        return self._read(sql, ids, self._session.keys)
+
+    def _read(self, sql: str, ids: Sequence[UUID], more: Sequence[int] = ()) -> list[TreeNode]:
+        binary = byteas([identity.bytes for identity in ids])
+        rows = self._session.rows(sql, (binary, *self._session.keys, *more))
+        return [
+            TreeNode(UUID(bytes=bytes(key)), optional_id(parent), to_time(at)) for key, parent, at in rows
+        ]
+
+
+def _keyed_rows(which: str) -> str:
+    return (
+        "unnest(%s::bytea[]) AS k (key) CROSS JOIN LATERAL"
+        f" (SELECT {_NODE} FROM episode WHERE {_MINE} AND {which} OFFSET 0) e"
+    )
+
 
 _OWN: Final = "e.space = %s AND e.owner = %s"
 _SHOWN: Final = f"{columns_of(EPISODE, 'e')}, w.title, w.summary, w.encoded_by, w.metadata"

@@ -2,20 +2,67 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from episodic_agent.errors import InvalidInput
+from episodic_agent.errors import Conflict, InvalidInput
 from episodic_agent.protocols import LAST_REF, Posting, Refs, Scores, TextStatistics
 from episodic_agent.schemas import Vector
-from episodic_agent.stores.postgres.embedders import Embedders
 from episodic_agent.stores.postgres.marks import PostgresMarks
 from episodic_agent.stores.postgres.metadata import PostgresConditions
 from episodic_agent.stores.postgres.server.large import EFFORT, LARGE, has_index
 from episodic_agent.stores.postgres.server.packing import integers, numbers
-from episodic_agent.stores.postgres.server.session import PostgresSession
+from episodic_agent.stores.postgres.server.session import Connection, PostgresSession
 from episodic_agent.stores.postgres.vectors import Vectors, delete
 from episodic_agent.stores.postgres.words.postings import PostgresWords
+
+_TRIES: Final = 20
+_READ: Final = "SELECT width, number FROM embedder WHERE name = %s"
+# Where somebody else has just taken the number nothing is written, and the next try sees theirs.
+_WRITE: Final = (
+    "INSERT INTO embedder (number, name, width)"
+    " SELECT coalesce(max(number), 0) + 1, %s, %s FROM embedder ON CONFLICT DO NOTHING"
+)
+
+# What one connection has read of its database and will not change any more. Filled from committed rows only.
+_known: WeakKeyDictionary[Connection, dict[str, dict[int, int]]] = WeakKeyDictionary()
+
+
+class Embedders:
+    """The embedders as one transaction sees them."""
+
+    def __init__(self, session: PostgresSession) -> None:
+        self._session = session
+        self._made: dict[str, dict[int, int]] = {}
+
+    def of(self, name: str, *, fresh: bool = False) -> Mapping[int, int]:
+        """Return width -> number of an embedder, {} of an unknown one; `fresh` reads the known ones again."""
+        if name in self._made:
+            return self._made[name]
+        known = _known.setdefault(self._session.db, {})
+        if fresh or name not in known:
+            results = dict(self._session.rows(_READ, (name,)))
+            if not results:
+                return {}
+            known[name] = results
+        return known[name]
+
+    def number(self, name: str, width: int) -> int:
+        """Return the number of a name and width, given now if it is the first time; Conflict in a crowd."""
+        for _ in range(_TRIES):
+            indexes = self._made.get(name) or self.of(name, fresh=True)
+            if width in indexes:
+                return indexes[width]
+            if self._session.execute(_WRITE, (name, width)):
+                # Ours alone until the end: it may be rolled back.
+                self._made[name] = dict(self._session.rows(_READ, (name,)))
+        raise Conflict(f"too many embedders were named at once; add with {name!r} again")
+
+    def all(self) -> list[int]:
+        """Return the numbers of all embedders."""
+        return [number for (number,) in self._session.rows("SELECT number FROM embedder")]
+
 
 _OF_KIND: Final = (
     "space = %s AND owner = %s AND embedder = ANY(%s::smallint[]) AND kind = %s AND ref BETWEEN %s AND %s"
@@ -41,7 +88,6 @@ class PostgresIndex(PostgresConditions, PostgresMarks):
     # --- writing ----------------------------------------------------------------------------------------
 
     def put_postings(self, kind: str, postings: Sequence[Posting]) -> None:
-        """Index documents' words; a document indexed before is replaced."""
         latest = {int(posting.ref): posting for posting in postings}
         if latest:
             self._words_of(kind).put(latest)
@@ -89,7 +135,6 @@ class PostgresIndex(PostgresConditions, PostgresMarks):
         average_length: float,
         limit: int = 0,
     ) -> tuple[Refs, Scores]:
-        """Score by BM25 the best `limit` above 0, falling, ties by ref; or just these refs, in order."""
         words = self._words_of(kind)
         if refs is not None:
             targets = np.asarray(refs, dtype=np.int64)
@@ -106,7 +151,6 @@ class PostgresIndex(PostgresConditions, PostgresMarks):
     def vector_scores(
         self, kind: str, embedder: str, query: Vector, refs: Refs | None = None, *, limit: int = 0
     ) -> tuple[Refs, Scores]:
-        """Score by cosine (best chunk) the best `limit`, falling, ties by ref; or just these, in order."""
         if refs is not None:
             targets = np.asarray(refs, dtype=np.int64)
             return targets, self._cosines(kind, embedder, query, targets)
@@ -134,7 +178,6 @@ class PostgresIndex(PostgresConditions, PostgresMarks):
     def vectors(
         self, kind: str, embedder: str, refs: Sequence[int], *, every: bool = False
     ) -> Mapping[int, Vector]:
-        """Read the first vector (chunk 0) of each ref that has one; with `every` all its chunks, [n, d]."""
         results: dict[int, Vector] = {}
         for width, number in self._embedders.of(embedder).items():
             stored = self._vectors_of(kind, number, width)

@@ -14,10 +14,9 @@ from episodic_agent.schemas import Job, Scope
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.lease import is_gone
 from episodic_agent.stores.nouns import JOB, columns_of, job_of
-from episodic_agent.stores.postgres.server.batches import bigints, byteas, texts
+from episodic_agent.stores.postgres.server.batches import bigints, byteas, from_stored, read_columns, texts
 from episodic_agent.stores.postgres.server.connection import PostgresConnections
 from episodic_agent.stores.postgres.server.session import Connection, PostgresSession, key_of, keys_of
-from episodic_agent.stores.postgres.server.text import from_stored, read_columns
 from episodic_agent.stores.rows import to_microseconds
 from episodic_agent.stores.tables.upkeep import LedgerTable
 
@@ -119,7 +118,6 @@ class PostgresWork(LedgerTable):
     def jobs(
         self, *, state: str | None = None, kinds: Sequence[str] | None = None, limit: int | None = None
     ) -> Sequence[Job]:
-        """Return jobs by the time they are due, then in order of asking."""
         sql = f"SELECT {JOB} FROM job WHERE space = %s AND owner = %s"
         bindings: tuple[Any, ...] = self._session.keys
         if state is not None:

@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from episodic_agent.protocols import Cover, EpisodeMark, ObservationMark, Refs
 from episodic_agent.schemas import TimeSource
-from episodic_agent.stores.postgres.server.batches import bigints
+from episodic_agent.stores.postgres.server.batches import bigints, read_columns
 from episodic_agent.stores.postgres.server.session import PostgresSession
-from episodic_agent.stores.postgres.server.text import read_columns
 from episodic_agent.stores.tables.spans import MarkTable
 
 _OWN: Final = "e.space = %s AND e.owner = %s"
@@ -52,7 +51,6 @@ class PostgresMarks(MarkTable):
     _session: PostgresSession
 
     def observation_marks(self, refs: Refs) -> Sequence[ObservationMark]:
-        """Read the marks of observations in the order of refs; unknown and erased ones are left out."""
         sql = (
             f"SELECT ref, encode(id, 'hex'), actor, at, at_source = '{TimeSource.ASSUMED}',"
             " octet_length(replace(text, chr(26), '')) FROM observation"  # without `to_stored`'s escapes
@@ -64,7 +62,6 @@ class PostgresMarks(MarkTable):
         return [marks[ref] for ref in limits if ref in marks]
 
     def times(self, refs: Refs) -> NDArray[np.int64]:
-        """Return event times of observation refs in microseconds since 1970 (missing: minimum int64)."""
         sql = (
             "SELECT ref, at FROM observation"
             " WHERE space = %s AND owner = %s AND ref = ANY(%s::bigint[]) AND erased_at IS NULL"

@@ -7,9 +7,8 @@ from uuid import UUID
 
 from episodic_agent.schemas.chains import Condition, Term
 from episodic_agent.schemas.strength import Standing
-from episodic_agent.stores.postgres.server.batches import byteas, texts
+from episodic_agent.stores.postgres.server.batches import byteas, read_columns, texts
 from episodic_agent.stores.postgres.server.session import OWN_ROW, PostgresSession
-from episodic_agent.stores.postgres.server.text import read_columns
 from episodic_agent.stores.rows import to_microseconds
 from episodic_agent.stores.tables.dialect import Table
 from episodic_agent.stores.tables.spans import ConditionTable, passing_all
@@ -58,7 +57,6 @@ class PostgresConditions(ConditionTable):
     _session: PostgresSession
 
     def described(self, ids: Sequence[UUID]) -> Sequence[tuple[UUID, Term]]:
-        """Return the rows of these episodes, by episode, field, value."""
         sql = (
             "SELECT DISTINCT m.* FROM unnest(%s::bytea[]) AS k (id) CROSS JOIN LATERAL (SELECT episode,"
             f" field, value FROM metadata_term WHERE {_OWN} AND episode = k.id OFFSET 0) m"
@@ -78,7 +76,6 @@ class PostgresConditions(ConditionTable):
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> Sequence[Standing]:
-        """Return where the current event episodes that pass every field stand, by reference."""
         conditions, values = [_OWN, _CURRENT], list[Any](self._session.keys)
         if since is not None and not fields:  # what begins then ends later: by the index on ends
             conditions.append("end_at >= %s")

@@ -17,18 +17,19 @@ from episodic_agent.protocols import ref_of, split_ref
 from episodic_agent.schemas import Observation, Receipt
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.hashing import altered_of
-from episodic_agent.stores.nouns import (
-    OBSERVATION,
-    STORED_OBSERVATION,
-    observation_columns,
-    observation_of,
-)
+from episodic_agent.stores.nouns import OBSERVATION, STORED_OBSERVATION, observation_columns, observation_of
 from episodic_agent.stores.postgres.erasing import PostgresErasing
 from episodic_agent.stores.postgres.places import go_on
-from episodic_agent.stores.postgres.server.batches import bigints, byteas, optional_integers, texts
+from episodic_agent.stores.postgres.server.batches import (
+    bigints,
+    byteas,
+    from_stored,
+    optional_integers,
+    read_columns,
+    texts,
+)
 from episodic_agent.stores.postgres.server.packing import Binary
 from episodic_agent.stores.postgres.server.session import EACH, LAST_SEQ, OWN_ROW, PostgresSession
-from episodic_agent.stores.postgres.server.text import from_stored, read_columns
 from episodic_agent.stores.postgres.visibility import keep_expiries
 from episodic_agent.stores.records import restored, shortened
 from episodic_agent.stores.tables.observations import ObservationTable
@@ -74,15 +75,10 @@ class PostgresObservations(PostgresErasing, ObservationTable):
     place = "strpos"
 
     def known(self, ids: Sequence[UUID]) -> Mapping[UUID, Receipt]:
-        """Return first receipts (added=False) of ids that are stored already; `erased` of tombstones."""
         rows = self._session.rows(_KNOWN, (byteas([key.bytes for key in ids]), *self._session.keys))
         return self._receipts(rows)
 
     def append(self, observations: Sequence[Observation]) -> None:
-        """Insert observations of one thread with consecutive seqs, and begin or go on with its stays.
-
-        Conflict on a taken id or seq or a gap.
-        """
         if not observations:
             return
         keys, first = self._session.own(), observations[0]
@@ -161,7 +157,6 @@ class PostgresObservations(PostgresErasing, ObservationTable):
         ]
 
     def save_records(self, thread_id: UUID, records: Mapping[int, bytes | None]) -> None:
-        """Keep the packed record of the check at each seq; None takes one away."""
         keys, number = self._session.own(), self._session.thread_number(thread_id)
         if gone := [ref_of(number, seq) for seq, cues in records.items() if cues is None]:
             sql = "DELETE FROM verdict WHERE space = %s AND owner = %s AND ref = ANY(%s::bigint[])"
@@ -177,7 +172,6 @@ class PostgresObservations(PostgresErasing, ObservationTable):
         self._session.insert(sql, (*keys, *columns), len(data))
 
     def records(self, thread_id: UUID, first_seq: int, last_seq: int) -> Mapping[int, bytes]:
-        """Read the packed records of `first_seq..last_seq` (inclusive) that there are."""
         span = self._session.span(thread_id, first_seq, last_seq)
         if span is None:
             return {}
@@ -191,7 +185,6 @@ class PostgresObservations(PostgresErasing, ObservationTable):
     # --- damage -----------------------------------------------------------------------------------------
 
     def altered(self, thread_id: UUID, first_seq: int, last_seq: int) -> Sequence[tuple[int, UUID]]:
-        """Return (seq, id) of those observations of a span that are not what was stored, in order."""
         span = self._session.span(thread_id, first_seq, last_seq)
         if span is None:
             return []

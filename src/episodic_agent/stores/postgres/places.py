@@ -53,7 +53,6 @@ class PostgresStays(VisitTable):
     _session: PostgresSession
 
     def places(self, *, limit: int = 1000) -> Mapping[str, str]:
-        """Return the scope's places by key, each with its label as written at the earliest event time."""
         keys = self._session.keys
         rows = self._session.rows(_LABELS, (*keys, *keys, *keys, limit))
         labels = [visit_label(label) for (label,) in rows]

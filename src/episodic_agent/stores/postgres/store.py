@@ -5,7 +5,7 @@ from contextlib import contextmanager, suppress
 from datetime import date, datetime, timedelta
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from episodic_agent.errors import EpisodicError, InvalidInput, StoreError
 from episodic_agent.protocols import (
@@ -22,18 +22,14 @@ from episodic_agent.schemas import Backup, Job, ModelUse, Scope
 from episodic_agent.schemas.erasures import Erasure, Sweep
 from episodic_agent.stores.catalogue import POSTGRES
 from episodic_agent.stores.faults import reach
+from episodic_agent.stores.nouns import use_of
 from episodic_agent.stores.postgres.episodes import PostgresEpisodes
-from episodic_agent.stores.postgres.erasing import (
-    erase_scope,
-    erasures,
-    residue,
-    settle,
-    sweep,
-)
+from episodic_agent.stores.postgres.erasing import erase_scope, erasures, residue, settle, sweep
 from episodic_agent.stores.postgres.facts import PostgresKnowledge
 from episodic_agent.stores.postgres.index import PostgresIndex
 from episodic_agent.stores.postgres.jobs import PostgresClaim, count_jobs, renew
 from episodic_agent.stores.postgres.observations import PostgresObservations
+from episodic_agent.stores.postgres.server.batches import read_columns, to_stored
 from episodic_agent.stores.postgres.server.connection import PostgresConnections, PostgresOptions
 from episodic_agent.stores.postgres.server.migrate import problems
 from episodic_agent.stores.postgres.server.session import (
@@ -43,14 +39,26 @@ from episodic_agent.stores.postgres.server.session import (
     key_of,
     keys_of,
 )
-from episodic_agent.stores.postgres.server.text import read_columns, to_stored
 from episodic_agent.stores.postgres.threads import PostgresThreads
-from episodic_agent.stores.postgres.usage import usage_of_space
 from episodic_agent.stores.postgres.vectors import pack_vectors
 from episodic_agent.stores.postgres.visibility import PostgresUpkeep
 from episodic_agent.stores.postgres.words.segments import Segments
+from episodic_agent.stores.rows import to_day
 from episodic_agent.stores.tables.keys import KeyTable, Run
 from episodic_agent.stores.tables.transaction import ScopeTransaction
+
+_OF_SPACE: Final = (
+    "SELECT day, stage, model, sum(calls), sum(failures), sum(refused), sum(late),"
+    " sum(prompt_tokens), sum(completion_tokens), sum(microseconds)"
+    " FROM usage WHERE space = %s AND day BETWEEN %s AND %s"
+    ' GROUP BY day, stage, model ORDER BY day, stage COLLATE "C", model COLLATE "C"'
+)
+
+
+def usage_of_space(db: Connection, space: str, first: date, last: date) -> Sequence[ModelUse]:
+    """Return what all users of a space cost on each day of `first..last`."""
+    results = db.execute(_OF_SPACE, (key_of(space), to_day(first), to_day(last))).fetchall()
+    return [use_of(read_columns(columns)) for columns in results]
 
 
 class PostgresTransaction(ScopeTransaction):
@@ -61,7 +69,6 @@ class PostgresTransaction(ScopeTransaction):
         self._session = session
 
     def embedders(self) -> Sequence[str]:
-        """Return the names of the embedders whose vectors the scope holds, in order."""
         sql = (
             "SELECT DISTINCT e.name FROM embedder e WHERE EXISTS (SELECT 1 FROM coarse v WHERE v.space = %s"
             " AND v.owner = %s AND v.embedder = e.number) OR EXISTS (SELECT 1 FROM coarse_packed v"
@@ -114,7 +121,6 @@ class PostgresStore:
 
     @contextmanager
     def begin(self, scope: Scope, *, write: bool = True) -> Iterator[Transaction]:
-        """Open a transaction: committed when the block ends, rolled back when it raises."""
         fresh = self._connections.options.fresh
         if write:
             with self._connections.writing(*keys_of(scope)) as db:
@@ -189,7 +195,6 @@ class PostgresStore:
         return claim.take(self._connections, limit)
 
     def renew(self, scope: Scope, jobs: Sequence[Job], *, now: datetime, lease: timedelta) -> Sequence[Job]:
-        """Prolong the leases of claimed jobs (a heartbeat); return those that are still ours."""
         with self._connections.writing(*keys_of(scope)) as db:
             return renew(PostgresSession(db, scope, write=True), jobs, now + lease)
 
@@ -201,20 +206,16 @@ class PostgresStore:
         due: datetime | None = None,
         state: str | None = None,
     ) -> int:
-        """Count waiting and leased jobs, or those of a state, of a scope, a space or all."""
         return count_jobs(self._connections, scope, space, due, state)
 
     def usage(self, space: str, first: date, last: date) -> Sequence[ModelUse]:
-        """Return what all users of a space cost on each day of `first..last`, by day, stage, model."""
         with self._connections.reading(key_of(space), None) as db:
             return usage_of_space(db, space, first, last)
 
     def erase_scope(self, scope: Scope, erasure: Erasure) -> Erasure:
-        """Delete everything of a scope in one transaction with its receipt; return it with its counts."""
         return erase_scope(self._connections, scope, erasure, self._known_scopes)
 
     def erasures(self, space: str, scope: Scope | None = None) -> Sequence[Erasure]:
-        """Return the receipts of a space, or of one user, oldest first."""
         return erasures(self._connections, space, scope)
 
     def settle_erasure(self, space: str, erasure: Erasure) -> None:
@@ -226,7 +227,6 @@ class PostgresStore:
         return sweep(self._connections)
 
     def residue(self, scope: Scope, texts: Sequence[str]) -> Sequence[str]:
-        """Return those of some strings that stand in the scope's rows, not in a kept observation."""
         return residue(self._connections, scope, texts)
 
     def backup(

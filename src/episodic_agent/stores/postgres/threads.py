@@ -10,19 +10,45 @@ from uuid import UUID
 
 from episodic_agent.schemas import Thread
 from episodic_agent.stores.catalogue import POSTGRES
-from episodic_agent.stores.nouns import (
-    CHANGING,
-    THREAD,
-    changing_columns,
-)
+from episodic_agent.stores.nouns import CHANGING, THREAD, changing_columns
 from episodic_agent.stores.postgres.erasing import PostgresActors
-from episodic_agent.stores.postgres.links import PostgresLinks
 from episodic_agent.stores.postgres.places import PostgresStays
-from episodic_agent.stores.postgres.server.batches import byteas
-from episodic_agent.stores.postgres.server.session import EACH, PostgresSession
-from episodic_agent.stores.postgres.server.text import read_columns
+from episodic_agent.stores.postgres.server.batches import bigints, byteas, read_columns
+from episodic_agent.stores.postgres.server.session import EACH, OWN_ROW, PostgresSession
 from episodic_agent.stores.postgres.words.segments import take_out_thread
+from episodic_agent.stores.tables.links import LinkTable
 from episodic_agent.stores.tables.threads import UNNAMED, ThreadTable
+
+_OWN: Final = "space = %s AND owner = %s"
+
+
+class PostgresLinks(LinkTable):
+    """Which threads belong together."""
+
+    _session: PostgresSession
+
+    def _join(self, episode_id: UUID, threads: Sequence[UUID]) -> None:
+        keys, identity = self._session.own(), episode_id.bytes
+        # In one order everywhere: two writers of the same rows then wait, and never for each other.
+        self._session.find_threads(threads)
+        numbers = sorted(map(self._session.thread_number, threads))
+        sql = f"DELETE FROM joined WHERE {_OWN} AND episode = %s AND NOT thread = ANY(%s::bigint[])"
+        self._session.execute(sql, (*keys, identity, bigints(numbers)))
+        sql = (
+            "INSERT INTO joined (space, owner, thread, episode)"
+            f" SELECT s.space, s.owner, g.n, %s::bytea FROM {OWN_ROW},"
+            " unnest(%s::bigint[]) WITH ORDINALITY AS g (n, place) ORDER BY g.place"
+            " ON CONFLICT (space, owner, thread) DO UPDATE SET episode = excluded.episode"
+        )
+        self._session.insert(sql, (identity, *keys, bigints(numbers)), len(numbers))
+
+    def _members(self, episode_id: UUID) -> Sequence[UUID]:
+        sql = f"SELECT thread FROM joined WHERE {_OWN} AND episode = %s"
+        numbers = [number for (number,) in self._session.rows(sql, (*self._session.keys, episode_id.bytes))]
+        sql = f"SELECT id FROM thread WHERE {_OWN} AND number = ANY(%s::bigint[]) ORDER BY created_at, id"
+        rows = self._session.rows(sql, (*self._session.keys, bigints(numbers)))
+        return [UUID(bytes=bytes(identity)) for (identity,) in rows]
+
 
 _THREADS: Final = EACH.format(f"SELECT {THREAD} FROM thread WHERE space = %s AND owner = %s")
 _INSERT_THREAD: Final = (

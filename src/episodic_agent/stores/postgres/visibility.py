@@ -5,12 +5,10 @@ from typing import Any, Final
 
 from episodic_agent.schemas import Observation
 from episodic_agent.stores.postgres.jobs import PostgresWork
-from episodic_agent.stores.postgres.server.batches import bigints, texts
+from episodic_agent.stores.postgres.server.batches import bigints, read_columns, texts
 from episodic_agent.stores.postgres.server.session import OWN_ROW, PostgresSession
-from episodic_agent.stores.postgres.server.text import read_columns
 from episodic_agent.stores.rows import to_microseconds
-from episodic_agent.stores.tables.upkeep import UpkeepTable
-from episodic_agent.stores.tables.visibility import MARK
+from episodic_agent.stores.tables.upkeep import MARK, UpkeepTable
 
 _WHOSE: Final = "WHERE space = %s AND owner = %s"
 _TOUCHED: Final = (

@@ -30,7 +30,6 @@ class DecisionTable(Table):
             raise NotFound(f"no decision {decision.id} in this scope")
 
     def revoke(self, *decision_ids: UUID) -> None:
-        """Delete decisions whose effect was undone; an unknown one is gone already."""
         self._session.own()
         if decision_ids:
             ids = [one.bytes for one in decision_ids]
@@ -45,7 +44,6 @@ class DecisionTable(Table):
         last: int | None = None,
         since: datetime | None = None,
     ) -> Sequence[Decision]:
-        """Return decisions by time, then id: of ids, or the `last` of a subject and type."""
         if ids is not None:
             sql = f"SELECT {DECISION} FROM decision WHERE :mine AND id IN :ids(ids)"
             results = self._session.read(sql, ids=[one.bytes for one in ids])

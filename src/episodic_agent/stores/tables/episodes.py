@@ -77,7 +77,6 @@ class EpisodeTable(ErasedEpisodeTable):
     _changing = _deleting = ""
 
     def put(self, written: Episode | Encoding | Refusal) -> None:
-        """Write an episode, or append a version of its words; or that a chain was taken back."""
         if isinstance(written, Encoding):
             if not self._encode(written):
                 self._describe_again(written)
@@ -211,7 +210,6 @@ class EpisodeTable(ErasedEpisodeTable):
         return self._session.change(sql, ids=ids) if ids else 0
 
     def retire(self, ids: Sequence[UUID], generation: int) -> None:
-        """Let current event episodes end with the generation before this one; Conflict where one is not."""
         keys = [identity.bytes for identity in ids]
         if len(self._held(f"id IN :ids(ids) AND {CURRENT}", self._changing, ids=keys)) != len(ids):
             raise Conflict("an episode to be replaced is no longer current; repeat the call")
@@ -220,7 +218,6 @@ class EpisodeTable(ErasedEpisodeTable):
         reach("after-retire")
 
     def revive(self, thread_id: UUID, generation: int) -> None:
-        """Undo a generation: delete what it made, make current again what it retired; NotFound."""
         values = {"thread": self._session.thread_number(thread_id), "generation": generation}
         ids = self._held(_MADE, self._deleting, **values)
         self._each(_UNMADE, [id_of(key) for key in ids])
@@ -228,7 +225,6 @@ class EpisodeTable(ErasedEpisodeTable):
         self._session.change(_REVIVE, **values)
 
     def consolidate(self, ids: Sequence[UUID], at: datetime | None) -> None:
-        """Set `consolidated_at` of pending episodes, Conflict where one is not; None lets any wait again."""
         keys = [identity.bytes for identity in set(ids)]
         pending = "" if at is None else f" AND {_PENDING}"
         held = self._held(f"id IN :ids(ids){pending}", self._changing, ids=keys)
@@ -238,7 +234,6 @@ class EpisodeTable(ErasedEpisodeTable):
         self._session.change(sql, at=optional_microseconds(at), ids=held)
 
     def lead(self, child: UUID, parent: UUID | None) -> None:
-        """Let an episode go on from another, or from none; NotFound for either. Loops are not looked for."""
         self._session.own()
         if parent is not None and not self._exists(parent):
             raise NotFound(f"no episode {parent} in this scope to go on from")
@@ -255,7 +250,6 @@ class EpisodeTable(ErasedEpisodeTable):
         reason: str | None = None,
         decision_id: UUID | None = None,
     ) -> None:
-        """Move an episode that owns no observations on; what is None stays. NotFound for any other."""
         changed: dict[str, Any] = {"state": state.value, "last_seq": last_seq}
         if end_at is not None:
             changed["end_at"] = to_microseconds(end_at)
@@ -269,7 +263,6 @@ class EpisodeTable(ErasedEpisodeTable):
             raise NotFound(f"no episode {episode_id} in this scope that others make up")
 
     def strengthen(self, before: Episode, after: Strength, last_reviewed_at: datetime) -> None:
-        """Give an episode another strength and clock; Conflict where `before` is no longer so."""
         changed = self._session.change(
             _STRENGTHEN,
             stability=float(after.stability),
@@ -284,7 +277,6 @@ class EpisodeTable(ErasedEpisodeTable):
             raise Conflict(f"episode {before.id} was reviewed by another just now; repeat the call")
 
     def encodings(self, episode_id: UUID) -> Sequence[Encoding]:
-        """Return every version of an episode's words, oldest first."""
         return [
             Encoding(episode_id, version, title, summary, from_json(metadata), by, to_time(created))
             for version, title, summary, metadata, by, created in self._session.read(
@@ -293,6 +285,5 @@ class EpisodeTable(ErasedEpisodeTable):
         ]
 
     def latest(self, *, limit: int, before: datetime) -> Sequence[UUID]:
-        """Return closed parts and sessions that ended at a time or before, newest end and last said first."""
         results = self._session.read(_LATEST, before=to_microseconds(before), limit=limit)
         return [id_of(identity) for (identity,) in results]

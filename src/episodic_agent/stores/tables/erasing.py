@@ -9,7 +9,7 @@ from uuid import UUID
 from episodic_agent.protocols import LONGEST_RUN, ref_of, split_ref
 from episodic_agent.schemas.chains import Refusal
 from episodic_agent.schemas.erasures import Erasure, Tombstone, What
-from episodic_agent.stores.catalogue import StoredTable, counting, deleting, deleting_thread
+from episodic_agent.stores.catalogue import StoredTable, counting, deleting
 from episodic_agent.stores.nouns import caller_column, caller_of
 from episodic_agent.stores.rows import (
     from_json,
@@ -20,8 +20,7 @@ from episodic_agent.stores.rows import (
     to_time,
 )
 from episodic_agent.stores.tables.dialect import Rows, Table
-from episodic_agent.stores.tables.refusals import RefusalTable
-from episodic_agent.stores.tables.sections import SectionTable
+from episodic_agent.stores.tables.links import RefusalTable
 
 _LAST_SEQ: Final = 0xFFFFFFFF
 _PAGE: Final = 128  # ids one statement names
@@ -37,7 +36,7 @@ _BLANK: Final = (
 _ERASED: Final = (
     "SELECT id FROM observation WHERE :also AND ref BETWEEN :first AND :last AND erased_at IS NOT NULL"
 )
-_SPOKEN: Final = (
+SPOKEN: Final = (
     "SELECT actor, count(*) FROM observation WHERE :also AND ref BETWEEN :first AND :last"
     " AND erased_at IS NULL GROUP BY actor"
 )
@@ -126,34 +125,15 @@ class ActorTable(Table):
         """Take so many observations of a thread off what is counted of an actor."""
 
 
-class DroppingTable(SectionTable, ActorTable):
-    """Threads with their sections, as far as deleting goes."""
-
-    tables: Sequence[StoredTable]
-
-    def drop(self, thread_id: UUID, section: int | None = None) -> None:
-        """Delete every row of a thread (raises NotFound), or only that of the section that begins there."""
-        if section is not None:
-            self._drop_section(thread_id, section)
-            return
-        number = self._session.thread_number(thread_id)
-        values = _of_thread(self._session, thread_id)
-        for actor, count in self._session.read(_SPOKEN, **values):
-            self._silence(number, actor, count)
-        for sql in deleting_thread(self.tables):
-            self._session.alter(sql, **values)
-
-
 class ErasingTable(ActorTable):
     """What a store takes away for good."""
 
     _unrecorded: Sequence[str]  # statements that take the check records of `:first` to `:last` away
 
     def erase(self, thread_id: UUID, seqs: Sequence[int], at: datetime) -> int:
-        """Leave tombstones in the place of observations; return how many were none yet."""
         number, moment, erased = self._session.thread_number(thread_id), to_microseconds(at), 0
         for first, last in _runs(number, seqs):
-            spoken = self._session.read(_SPOKEN, first=first, last=last)
+            spoken = self._session.read(SPOKEN, first=first, last=last)
             gone = self._session.alter(_BLANK, first=first, last=last, at=moment)
             if not gone:
                 continue
@@ -171,7 +151,6 @@ class ErasingTable(ActorTable):
         return erased
 
     def erased(self, stretches: Sequence[tuple[UUID, int, int]]) -> Sequence[Tombstone]:
-        """Return the tombstones of stretches, thread by thread in order."""
         threads = self._session.find_threads(thread for thread, _, _ in stretches)
         numbers = {thread: number for number, thread in threads.items()}
         spans = sorted(
@@ -199,7 +178,6 @@ class ErasedEpisodeTable(RefusalTable):
     """Episodes with what belongs to them, as far as deleting goes."""
 
     def drop(self, *gone: UUID | Refusal, words_only: bool = False) -> None:
-        """Delete episodes with their words and the decisions about them, or just the words; or refusals."""
         for refusal in gone:
             if isinstance(refusal, Refusal):
                 self._lift(refusal)
@@ -225,7 +203,7 @@ def drop_scope(session: Rows, tables: Sequence[StoredTable]) -> Mapping[str, int
 
 def holdings(session: Rows, tables: Sequence[StoredTable], thread_id: UUID | None) -> Mapping[str, int]:
     """Count what the scope, or one of its threads, holds, by kind of thing."""
-    values = {} if thread_id is None else _of_thread(session, thread_id)
+    values = {} if thread_id is None else of_thread(session, thread_id)
     counts: dict[str, int] = {}
     for noun, sql in counting(tables, of_thread=thread_id is not None):
         if result := session.read(sql, **values)[0][0]:
@@ -233,7 +211,8 @@ def holdings(session: Rows, tables: Sequence[StoredTable], thread_id: UUID | Non
     return counts
 
 
-def _of_thread(session: Rows, thread_id: UUID) -> dict[str, Any]:
+def of_thread(session: Rows, thread_id: UUID) -> dict[str, Any]:
+    """Return the values of statements about a thread: its number, its id, the refs it may have."""
     number = session.thread_number(thread_id)
     refs = {"first": ref_of(number, 0), "last": ref_of(number, _LAST_SEQ)}
     return {"thread": number, "id": thread_id.bytes, **refs}

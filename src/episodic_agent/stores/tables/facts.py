@@ -53,7 +53,6 @@ class FactTable(Table):
         current: bool = False,
         limit: int | None = None,
     ) -> Sequence[StoredFact]:
-        """Return the facts that are asked for, by `valid_at`, oldest first, ties by id."""
         if ids is not None:
             results = self._of_ids(ids)
         elif between is not None:
@@ -111,7 +110,6 @@ class FactTable(Table):
     # --- writing ----------------------------------------------------------------------------------------
 
     def put_facts(self, facts: Sequence[StoredFact]) -> Sequence[StoredFact]:
-        """Write facts, new or in place of those with their ids; return them as they are kept now."""
         written = self._write({kept.id: kept for kept in facts})
         self._forget("fact_evidence", "fact", [kept.number for kept in written.values()])
         reach("mid-facts")
@@ -134,7 +132,6 @@ class FactTable(Table):
         """Write evidence: the fact's number, the place in it, the observation, the body."""
 
     def move_facts(self, gone: Mapping[UUID, UUID | None]) -> Sequence[int]:
-        """Delete facts whose evidence others hold now; return the numbers they had."""
         self._session.hold_facts()
         numbers = sorted(columns[0] for columns in self._of_ids(list(gone)))
         self._forget("fact_evidence", "fact", numbers)
@@ -148,7 +145,6 @@ class FactTable(Table):
         return numbers
 
     def bury(self, tombstones: Sequence[FactTombstone]) -> None:
-        """Keep what is not to be learned again; one that is there already stays as it is."""
         self._session.hold_facts()
         rows = [(one.observation_id.bytes, one.mark, to_microseconds(one.deleted_at)) for one in tombstones]
         self._session.change_all(_BURY, [row_of(_TOMBSTONE, columns) for columns in rows])
@@ -174,7 +170,6 @@ class FactTable(Table):
         return {id_of(identity): id_of(now) for identity, now in results}
 
     def tombstones(self, observation_ids: Sequence[UUID] | None = None) -> Sequence[FactTombstone]:
-        """Return all, or those of these observations, by observation, then mark."""
         if observation_ids is None:
             results = self._session.read(f"{_TOMBSTONES} {_BY_OBSERVATION}")
         else:

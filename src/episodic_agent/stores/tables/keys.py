@@ -22,21 +22,17 @@ class KeyTable:
         self._mark = mark
 
     def add(self, key: ApiKey, digest: bytes) -> None:
-        """Keep a new key by the digest of what its holder sends."""
         sql = "INSERT INTO api_key (id, digest, space, role, created_at) VALUES (?, ?, ?, ?, ?)"
         values = (key.id, digest, key.space, key.role.value, to_microseconds(key.created_at))
         self._write(sql, values)
 
     def by_digest(self, digest: bytes) -> ApiKey | None:
-        """Return the key of a digest, a revoked one too."""
         return next(iter(self._read(f"SELECT {_KEY} FROM api_key WHERE digest = ?", (digest,))), None)
 
     def list(self) -> Sequence[ApiKey]:
-        """Return the keys of all spaces, oldest first."""
         return self._read(f"SELECT {_KEY} FROM api_key ORDER BY created_at, id", ())
 
     def touch(self, key_id: str, day: date) -> None:
-        """Keep the last day on which a key was used."""
         self._write("UPDATE api_key SET last_used_on = ? WHERE id = ?", (to_day(day), key_id))
 
     def revoke(self, key_id: str, at: datetime) -> None:

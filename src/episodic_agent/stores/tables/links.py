@@ -6,8 +6,9 @@ from typing import Any, Final, overload
 from uuid import UUID
 
 from episodic_agent.schemas import Link
+from episodic_agent.schemas.chains import Refusal
 from episodic_agent.stores.nouns import LINK, link_columns, link_of
-from episodic_agent.stores.rows import id_of
+from episodic_agent.stores.rows import id_of, to_microseconds, to_time
 from episodic_agent.stores.tables.dialect import EVERY, Table, placed, replacing, row_of
 
 _REVERSED: Final = "DELETE FROM link WHERE :mine AND later = :earlier AND earlier = :later"
@@ -29,7 +30,6 @@ class LinkTable(Table):
     def links(
         self, threads: Sequence[UUID] | None = None, *, limit: int | None = None, taken_back: bool = False
     ) -> Sequence[Link]:
-        """Return the links of these threads, oldest first; without threads the newest, newest first."""
         there = "" if taken_back else f" AND {_THERE}"
         if threads is None:
             newest = "ORDER BY at DESC, later DESC, earlier DESC LIMIT :limit"
@@ -69,3 +69,30 @@ class LinkTable(Table):
         sql = "SELECT thread, episode FROM joined WHERE :mine AND thread IN :numbers(threads)"
         results = self._session.read(sql, threads=list(numbers))
         return {numbers[number]: id_of(episode) for number, episode in results}
+
+
+_PUT_REFUSAL: Final = (
+    "INSERT INTO chain_refusal (:keys, child, parent, at, by) VALUES (:own, :child, :parent, :at, :by)"
+    " ON CONFLICT (:keys, child, parent) DO UPDATE SET at = excluded.at, by = excluded.by"
+)
+_READ_REFUSAL: Final = "SELECT child, parent, at, by FROM chain_refusal WHERE :mine"
+_OLDEST: Final = "ORDER BY at, child, parent"
+
+
+class RefusalTable(Table):
+    """Pairs of episodes that do not belong together."""
+
+    def _refuse(self, refusal: Refusal) -> None:
+        pair = {"child": refusal.child.bytes, "parent": refusal.parent.bytes}
+        self._session.change(_PUT_REFUSAL, **pair, at=to_microseconds(refusal.at), by=refusal.by)
+
+    def _lift(self, refusal: Refusal) -> None:
+        sql = "DELETE FROM chain_refusal WHERE :mine AND child = :child AND parent = :parent"
+        self._session.change(sql, child=refusal.child.bytes, parent=refusal.parent.bytes)
+
+    def refusals(self, child: UUID | None = None) -> Sequence[Refusal]:
+        if child is None:
+            results = self._session.read(f"{_READ_REFUSAL} {_OLDEST}")
+        else:
+            results = self._session.read(f"{_READ_REFUSAL} AND child = :child {_OLDEST}", child=child.bytes)
+        return [Refusal(id_of(one), id_of(other), to_time(at), by) for one, other, at, by in results]

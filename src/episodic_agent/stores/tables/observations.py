@@ -81,7 +81,6 @@ class ObservationTable(Table):
         """Look up observations by id."""
 
     def near(self, first: UUID, last: UUID, *, limit: int) -> Sequence[UUID]:
-        """Return the ids of observations that lie in `first..last`, in order: those that begin alike."""
         sql = (
             "SELECT id FROM observation WHERE :mine AND id BETWEEN :first AND :last ORDER BY id LIMIT :limit"
         )
@@ -89,12 +88,10 @@ class ObservationTable(Table):
         return [id_of(identity) for (identity,) in results]
 
     def last_at(self) -> datetime | None:
-        """Return the newest event time in the scope."""
         sql = "SELECT max(at) FROM observation WHERE :mine AND erased_at IS NULL"
         return optional_time(self._session.read(sql)[0][0])
 
     def quoting(self, texts: Sequence[str], *, limit: int) -> Sequence[int]:
-        """Return the references of observations that hold one of some texts, in any case, in order."""
         targets = {f"text{n}": text for n, text in enumerate(in_small(*texts))}
         if not targets:
             return []
@@ -131,7 +128,6 @@ class ObservationTable(Table):
         return [ref for ref, _ in rows][:limit]
 
     def hash_older(self, *, limit: int) -> int:
-        """Hash up to `limit` observations that have no content hash as they are now; return how many."""
         self._session.own()
         sql = f"SELECT {OBSERVATION} FROM observation WHERE :mine AND {UNHASHED} LIMIT :limit"
         results = self._session.read(sql, limit=limit)

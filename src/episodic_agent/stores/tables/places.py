@@ -27,7 +27,6 @@ class VisitTable(Table):
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> Sequence[Visit]:
-        """Return stays that touch [since, until) in event time, by reference."""
         conditions, values = [":mine" if thread_id is None else ":also"], dict[str, Any]()
         if thread_id is not None:
             number = self._session.find_thread(thread_id)
@@ -46,7 +45,6 @@ class VisitTable(Table):
         return [visit_of(columns) for columns in self._session.read(sql, **values)]
 
     def rewrite_stays(self, thread_id: UUID, visits: Sequence[Visit]) -> None:
-        """Put these in the place of all stays of a thread; raises NotFound for an unknown one."""
         number = self._session.thread_number(thread_id)
         self._session.change(f"DELETE FROM stay WHERE :also AND {_OF_THREAD}", **_refs(number))
         self._insert_stays(visits)

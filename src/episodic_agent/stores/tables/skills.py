@@ -27,7 +27,6 @@ class SkillTable(Table):
         numbers: Sequence[int] | None = None,
         state: SkillState | None = None,
     ) -> Sequence[StoredSkill]:
-        """Return all, or those of a state, or those of ids or numbers, oldest first, ties by id."""
         if numbers is not None:
             results = self._numbered(numbers)
         elif ids is not None:
@@ -78,7 +77,6 @@ class SkillTable(Table):
         """Look up (ref, skill) of these turns."""
 
     def drop_skill(self, skill_id: UUID) -> None:
-        """Delete one with its evidence; an unknown one is gone already."""
         for sql in (
             "DELETE FROM skill_turn WHERE :mine AND skill = :skill",
             "DELETE FROM skill WHERE :mine AND id = :skill",
@@ -96,6 +94,5 @@ class SkillTable(Table):
     def _await_mining(self, refs: Sequence[int]) -> None: ...
 
     def awaiting(self, *, limit: int) -> Sequence[int]:
-        """Return refs that were noted and not taken away, rising."""
         sql = "SELECT ref FROM unmined WHERE :mine ORDER BY ref LIMIT :limit"
         return [ref for (ref,) in self._session.read(sql, limit=limit)]

@@ -75,7 +75,6 @@ class MarkTable(Table):
         return self._covering(refs) if covering else self._marks(refs)
 
     def covers(self, spans: Sequence[tuple[int, int]], *, replaced: bool = False) -> Sequence[Cover]:
-        """Return the current (or the replaced) event episodes that own some of these spans, by reference."""
         return self._replaced(spans) if replaced else self._covers(spans)
 
     @abstractmethod

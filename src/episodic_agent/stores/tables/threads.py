@@ -1,4 +1,4 @@
-"""Threads with their frames as rows: what is asked for is told apart here, looked up by each store."""
+"""Threads, their frames and sections as rows: what is asked for is told apart here, looked up by stores."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -9,19 +9,94 @@ from uuid import UUID
 from episodic_agent.errors import Conflict, InvalidInput
 from episodic_agent.protocols import WhichThreads
 from episodic_agent.schemas import Frame, Joined, Link, Section, Thread
+from episodic_agent.stores.catalogue import StoredTable, deleting_thread
 from episodic_agent.stores.nouns import (
     CHANGING,
     FRAME,
+    SECTION,
     THREAD,
     changing_columns,
     frame_columns,
     frame_of,
+    section_columns,
+    section_of,
     thread_of,
 )
 from episodic_agent.stores.rows import from_json, id_of, to_microseconds
-from episodic_agent.stores.tables.dialect import EVERY, placed, row_of
-from episodic_agent.stores.tables.erasing import DroppingTable
+from episodic_agent.stores.tables.dialect import EVERY, Table, placed, replacing, row_of
+from episodic_agent.stores.tables.erasing import SPOKEN, ActorTable, of_thread
 from episodic_agent.stores.tables.links import LinkTable
+
+_READ_SECTION: Final = f"SELECT thread, {SECTION} FROM part WHERE :mine"
+_NEWEST_SECTION: Final = "compacted_through IS NOT NULL ORDER BY first_at DESC, thread DESC, first_seq DESC"
+_SAVE_SECTION: Final = (
+    f"INSERT INTO part (:keys, thread, {SECTION}) VALUES (:own, :thread, {placed(SECTION)})"
+    f" ON CONFLICT (:keys, thread, first_seq) DO UPDATE SET {replacing(SECTION, 1)}"
+)
+_DROP_SECTION: Final = "DELETE FROM part WHERE :mine AND thread = :thread AND first_seq = :first"
+
+
+class SectionTable(Table):
+    """What compaction takes one by one."""
+
+    def section(self, thread_id: UUID, seq: int | None = None) -> Section | None:
+        place = "" if seq is None else "AND first_seq <= :seq "
+        sql = f"AND thread = :thread {place}ORDER BY first_seq DESC"
+        return next(iter(self._sections(sql, thread_id, seq=seq, limit=1)), None)
+
+    def sections(
+        self,
+        thread_id: UUID | None = None,
+        *,
+        grown: datetime | None = None,
+        compacted: bool = False,
+        limit: int | None = None,
+    ) -> Sequence[Section]:
+        most = EVERY if limit is None else limit
+        if grown is not None:
+            until = to_microseconds(grown)
+            sql = "AND grown AND first_at <= :until ORDER BY first_at, thread"
+            return self._sections(sql, thread_id, until=until, limit=most)
+        of_thread = "" if thread_id is None else "AND thread = :thread "
+        return self._sections(
+            f"{of_thread}{f'AND {_NEWEST_SECTION}' if compacted else 'ORDER BY thread, first_seq'}",
+            thread_id,
+            limit=most,
+        )
+
+    def _save_section(self, section: Section) -> None:
+        number = self._session.thread_number(section.thread_id)
+        self._session.change(_SAVE_SECTION, thread=number, **row_of(SECTION, section_columns(section)))
+
+    def _drop_section(self, thread_id: UUID, first_seq: int) -> None:
+        self._session.change(_DROP_SECTION, thread=self._session.find_thread(thread_id), first=first_seq)
+
+    def _sections(self, which: str, thread_id: UUID | None, **values: Any) -> list[Section]:
+        number = None if thread_id is None else self._session.find_thread(thread_id)
+        if thread_id is not None and number is None:
+            return []
+        results = self._session.read(f"{_READ_SECTION} {which} LIMIT :limit", thread=number, **values)
+        threads = self._session.thread_ids([columns[0] for columns in results])
+        return [section_of(columns[1:], threads[columns[0]]) for columns in results]
+
+
+class DroppingTable(SectionTable, ActorTable):
+    """Threads with their sections, as far as deleting goes."""
+
+    tables: Sequence[StoredTable]
+
+    def drop(self, thread_id: UUID, section: int | None = None) -> None:
+        """Delete every row of a thread (raises NotFound), or only that of the section that begins there."""
+        if section is not None:
+            self._drop_section(thread_id, section)
+            return
+        number = self._session.thread_number(thread_id)
+        values = of_thread(self._session, thread_id)
+        for actor, count in self._session.read(SPOKEN, **values):
+            self._silence(number, actor, count)
+        for sql in deleting_thread(self.tables):
+            self._session.alter(sql, **values)
+
 
 _READ: Final = f"SELECT {THREAD} FROM thread WHERE :mine"
 _ALL: Final = f"{_READ} ORDER BY last_activity_at DESC, id LIMIT :limit"
@@ -57,7 +132,6 @@ class ThreadTable(DroppingTable, LinkTable):
     _locked = ""  # what ends a read of a frame that nobody else changes before the end
 
     def get(self, key: UUID | str) -> Thread | None:
-        """Read one thread, by id or by the caller's own name of it."""
         if isinstance(key, str):
             results = self._session.read(f"{_READ} AND origin = :origin", origin=key)
         else:
@@ -105,7 +179,6 @@ class ThreadTable(DroppingTable, LinkTable):
         """Look up the threads that a message may go on with."""
 
     def number(self, thread_id: UUID) -> int:
-        """Return the thread's number for `ref_of`; raises NotFound."""
         return self._session.thread_number(thread_id)
 
     def by_numbers(
@@ -129,7 +202,6 @@ class ThreadTable(DroppingTable, LinkTable):
         return ids
 
     def save(self, changed: Thread | Frame | Section | Link | Joined) -> None:
-        """Write a thread's changed fields, the next version of a frame, a section, a link, what is joined."""
         if isinstance(changed, Frame):
             self._save_frame(changed)
         elif isinstance(changed, Section):
@@ -152,7 +224,6 @@ class ThreadTable(DroppingTable, LinkTable):
         return self._frame(key) if isinstance(key, UUID) else self._frames(key)
 
     def create(self, thread: Thread, frame: Frame) -> None:
-        """Write a new thread with its empty frame; raises Conflict when the origin or id is taken."""
         if frame.thread_id != thread.id:
             raise InvalidInput(f"the frame of thread {frame.thread_id} was given for thread {thread.id}")
         number = self._add(thread)

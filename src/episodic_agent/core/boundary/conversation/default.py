@@ -56,7 +56,7 @@ worse and cuts half to twice as many as a reader would. What was tried against t
 in `docs/internals/travels.md`.
 
 **To make it better** change `tools/boundary` (material, network) or a cue, train, and give the policy a new
-date (what it did before stays in a module like `default_2026_12.py`). The machinery here need not change.
+date (what it did before stays in `former.py`). The machinery here need not change.
 Three costs are known: in question and answer a new question on the same matter may open an episode, sessions
 of a chat are cut inside wherever the subject changes plainly, though their labels may not say so, and a short
 talk of one topic is cut in two a little oftener since the probability asked for moves.
@@ -86,7 +86,6 @@ from episodic_agent.core.boundary.conversation import asking
 from episodic_agent.core.boundary.conversation.cues.gap import ALL, LEXICAL, gap_cues
 from episodic_agent.core.boundary.conversation.cues.rate import counted, leaning, ripeness
 from episodic_agent.core.boundary.conversation.cues.surprise import novelty, surprise
-from episodic_agent.core.boundary.conversation.cues.timing import log_minutes
 from episodic_agent.core.boundary.conversation.memory import (
     ACKS,
     ADJACENT,
@@ -111,6 +110,7 @@ from episodic_agent.core.boundary.conversation.model import (
     LONGEST_DELAY,
     BoundaryModel,
     Silence,
+    log_minutes,
     logit,
     moved,
     shipped,

@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,9 +17,32 @@ from numpy.typing import NDArray
 
 from episodic_agent.core.boundary.conversation.cues.baseline import BaselineCues, how_far
 from episodic_agent.core.boundary.conversation.cues.gap import LEXICAL as _LEXICAL
-from episodic_agent.core.boundary.conversation.cues.timing import KNOTS, ramps
 from episodic_agent.data import arrays
 from episodic_agent.errors import InvalidInput
+
+# log(1 + minutes): 1.7, 6.4, 19, 54 min, 2.5 h, 6.7 h, 18 h; below the first one reads and types
+KNOTS: Final = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)
+
+
+def log_minutes(seconds: float) -> float:
+    """Return log(1 + minutes) of a gap; a late arrival's negative gap counts as none.
+
+    >>> log_minutes(0.0), round(log_minutes(3600.0), 3), log_minutes(-5.0)
+    (0.0, 4.111, 0.0)
+    """
+    return round(math.log1p(max(0.0, seconds) / 60.0), 4)
+
+
+def ramps(value: float, knots: Sequence[float] = KNOTS) -> list[float]:
+    """Return how much of each stretch from knot to knot lies below a value, each in [0, 1].
+
+    Weighted by rises that are not negative they make a broken line that never falls.
+
+    >>> ramps(1.25, (0.0, 1.0, 2.0)), ramps(9.0, (0.0, 1.0, 2.0))
+    ([1.0, 0.25], [1.0, 1.0])
+    """
+    return [min(1.0, max(0.0, (value - low) / (high - low))) for low, high in pairwise(knots)]
+
 
 _LIMIT: Final = 4.0  # standardised cues are clipped here: an unseen kind of text must not run away
 LONGEST_DELAY: Final = 2

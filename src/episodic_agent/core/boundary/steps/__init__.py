@@ -15,14 +15,13 @@ once; errors come from a predictor; there is a shortest and a longest frame.
 **Rooms of the room**
 - `scoring.py`: the formula, the reason, the debug line. The only place where contributions are computed.
 - `detectors.py`: the document's classes, mutable, for hand-made frames and subclasses.
-- `letter.py`: the same as policies of the engine: `stub` and `seed-000`.
-- `default.py` with `memory.py`, `place.py` (where are we, really?), `predictor.py` (what is usual here?) and
-  `trail.py` (what the episode will be called): policy `steps-2026-12`, the rules.
+- `reference.py`: the same as policies of the engine: `stub` and `seed-000`.
+- `default.py` with `memory.py` (where are we, really?), `predictor.py` (what is usual here?) and `trail.py`
+  (what the episode will be called): policy `steps-2026-12`, the rules.
 - `learned.py`: policy `steps-2027-02`, the rules and where an activity ends. `reduced.py` says which steps
   tell of activities, `baseline.py` what a thread taught, `cues.py` what speaks for an end and what a
-  pause adds, `probability.py` what is asked for, `activity.py` holds and packs all that,
-  `model.py` reads the network.
-- `custom.py` with `frame.py`: anybody's `BoundaryDetector` as a policy.
+  pause adds; `activity.py` says what is asked for, and holds and packs all that.
+- `custom.py`: anybody's `BoundaryDetector` as a policy.
 - `events.py`, `parameters.py`: other people's words for the same things, read tolerantly; numbers that
   cannot be, refused by name.
 

@@ -19,10 +19,11 @@ Every cut closes with the step that triggered it, as in seed 000.
 """
 
 import copy
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Final, cast
+from typing import Any, Final
 
 from episodic_agent.core.boundary.contract import (
     DRAIN_ALL,
@@ -34,7 +35,6 @@ from episodic_agent.core.boundary.contract import (
     Record,
 )
 from episodic_agent.core.boundary.steps.events import count_new
-from episodic_agent.core.boundary.steps.frame import context_frame, plain
 from episodic_agent.core.boundary.steps.parameters import refuse_less_than
 from episodic_agent.core.boundary.steps.predictor import (
     Expectations,
@@ -44,8 +44,9 @@ from episodic_agent.core.boundary.steps.predictor import (
     predict,
     unpack_expectations,
 )
-from episodic_agent.core.boundary.steps.scoring import CUT
+from episodic_agent.core.boundary.steps.scoring import CUT, clamped
 from episodic_agent.core.boundary.steps.trail import (
+    UNKNOWN,
     Trail,
     error_of,
     note_of,
@@ -56,6 +57,72 @@ from episodic_agent.core.language import plural
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import BoundaryDetector
 from episodic_agent.schemas import ActiveContextFrame, Json, Observation, Reason
+
+
+def context_frame(
+    opened: Sequence[Observation], state: Mapping[str, Json], error: float | None = None
+) -> ActiveContextFrame:
+    """Return the frame after the last of `opened`: events of all its steps, place and entities of the last.
+
+    `error` fills `extras["prediction_error"]` where the step brings none. What a detector writes to
+    `detector_state` is kept; the rest is made anew for each step.
+
+    >>> context_frame((), {}).location_label
+    'unknown'
+    """
+    if not opened:
+        return ActiveContextFrame(detector_state=dict(state))
+    last = opened[-1]
+    extras = dict(last.extras)
+    brought = last.prediction_error if last.prediction_error is not None else error
+    if brought is not None:
+        extras["prediction_error"] = brought
+    confidence = last.location_confidence
+    return ActiveContextFrame(
+        acf_id=f"{last.thread_id}:{opened[0].seq}",
+        step_count=len(opened),
+        location_label=last.location or UNKNOWN,
+        location_confidence=float(last.location is not None) if confidence is None else clamped(confidence),
+        entities=_entities(last.extras.get("entities")),
+        events=[dict(event) for seen in opened for event in seen.events],
+        extras=extras,
+        observations=list(opened),
+        detector_state=dict(state),
+        version=len(opened),
+    )
+
+
+def _entities(value: Json) -> list[Mapping[str, Json]]:
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return []
+    return [dict(one) if isinstance(one, Mapping) else {"label": one} for one in value]
+
+
+def plain(value: object, longest: int) -> dict[str, Json] | None:
+    """Return a mapping as it survives JSON, None if it does not come back the same or is too long.
+
+    >>> plain({"count": 3}, 100), plain({"places": {"hall"}}, 100), plain({"pair": (1, 2)}, 100)
+    ({'count': 3}, None, None)
+    """
+    try:
+        written = json.dumps(value, allow_nan=False)
+        read = json.loads(written)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    same = isinstance(read, dict) and len(written) <= longest and read == value and _alike(value, read)
+    return read if same else None
+
+
+def _alike(item: object, other: object) -> bool:
+    """Say whether two equal values are of the same types all the way down: True is not 1, (1,) is not [1]."""
+    if type(item) is not type(other):
+        return False
+    if isinstance(item, dict) and isinstance(other, dict):
+        return all(_alike(value, other[key]) for key, value in item.items())
+    if isinstance(item, list) and isinstance(other, list):
+        return all(map(_alike, item, other))
+    return True
+
 
 UNNAMED: Final = "detector"  # the reason of a detector that cuts without one
 LONGEST_REASON, LONGEST_ERROR, LONGEST_STATE = 60, 200, 4_000  # characters
@@ -182,7 +249,7 @@ class CustomPolicy(JudgesAtOnce):
         Raises InvalidInput when the value was not made by `pack` or the steps are not those of the frame.
         """
         try:
-            memory = _unpacked(cast(Mapping[str, Json], packed), [one.observation for one in opened])
+            memory = _unpacked(packed, [one.observation for one in opened])
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidInput(f"{self.name} cannot read its packed memory: {error!r}; resegment") from error
         if memory.trail.steps != len(opened):
@@ -284,18 +351,17 @@ def _ask(
     return cuts, text, "", remaining
 
 
-def _unpacked(body: Mapping[str, Json], opened: Sequence[Observation]) -> CustomStepsMemory:
-    inner = body["inner"]
+def _unpacked(body: Any, opened: Sequence[Observation]) -> CustomStepsMemory:
     return CustomStepsMemory(
         tuple(opened),
         unpack_trail(body["trail"]),
-        cast(int, body["shown"]),
-        cast("Mapping[str, Json]", body["state"]),
-        cast("Mapping[str, Json]", body["state_before"]),
-        cast("Mapping[str, Json] | None", inner),
-        cast(int, body["errors"]),
-        cast(str, body["last_error"]),
-        tuple(cast("Sequence[int]", body.get("counted", ()))),
+        body["shown"],
+        body["state"],
+        body["state_before"],
+        body["inner"],
+        body["errors"],
+        body["last_error"],
+        tuple(body.get("counted", ())),
         unpack_expectations(body["expected"]),
-        tuple(cast("Sequence[float | None]", body["expected_errors"])),
+        tuple(body["expected_errors"]),
     )

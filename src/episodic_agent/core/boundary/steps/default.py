@@ -25,11 +25,7 @@ from episodic_agent.core.boundary.contract import (
 )
 from episodic_agent.core.boundary.steps.events import count_new, is_manual
 from episodic_agent.core.boundary.steps.memory import StepsMemory, pack_memory, split, take, unpack_memory
-from episodic_agent.core.boundary.steps.parameters import (
-    refuse_less_than,
-    refuse_negative,
-    refuse_thresholds,
-)
+from episodic_agent.core.boundary.steps.parameters import refuse_less_than, refuse_negative, refuse_thresholds
 from episodic_agent.core.boundary.steps.predictor import learn, look, predict
 from episodic_agent.core.boundary.steps.scoring import ScoringWeights, clamped, over, parts
 from episodic_agent.core.boundary.steps.trail import StepNote, error_of, note_of

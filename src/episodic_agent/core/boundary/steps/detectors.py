@@ -1,6 +1,6 @@
 """Seed 000's detectors as its document shows them: mutable, one `check` a step, made by hand or by name.
 
-The engine runs their pure twins (`letter.py`); these are for whoever drives an ActiveContextFrame of their
+The engine runs their pure twins (`reference.py`); these are for whoever drives an ActiveContextFrame of their
 own, and for subclasses. Whoever calls `check` empties the frame after a cut, as seed 000's orchestrator does.
 """
 

@@ -5,7 +5,7 @@ is known:
 what was done, with what, in which words, after which wait. Between two such steps an activity may end, in one
 room and without any event: the pan is washed, now the table is laid. Each gap is judged once, with two
 steps of hindsight, by a small network over the cues of `cues.py`; what is asked for adapts to the thread
-(`probability.py`).
+(`activity.py`).
 
 **What stays.** Everything the rules guarantee: manual cuts, both caps, confirmed places, the armed score,
 packing, restart. One rule is added: hours of silence always cut, told or sensed, whatever the place. Up to
@@ -15,14 +15,16 @@ sensed steps have no learned cuts at all. A drain judges the last gaps with what
 its frame itself does not.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from episodic_agent.core.boundary.contract import KEEP_LAST, Arrival, Boundary, Check, ManualCut, Record
-from episodic_agent.core.boundary.conversation.model import sigmoid
+from episodic_agent.core.boundary.conversation.model import Network, decode, sigmoid
 from episodic_agent.core.boundary.steps.activity import StepActivity, reopened, settled
 from episodic_agent.core.boundary.steps.baseline import StepFrame
 from episodic_agent.core.boundary.steps.cues import (
@@ -38,11 +40,26 @@ from episodic_agent.core.boundary.steps.cues import (
 )
 from episodic_agent.core.boundary.steps.default import KEEP, StepsPolicy
 from episodic_agent.core.boundary.steps.memory import StepsMemory
-from episodic_agent.core.boundary.steps.model import StepsModel, shipped
 from episodic_agent.core.boundary.steps.parameters import refuse_negative
 from episodic_agent.core.boundary.steps.reduced import ToldStep, reduce_step
+from episodic_agent.data import arrays
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Observation, Reason
+
+
+class StepsModel(NamedTuple):
+    """A network over `cues.NAMES`, and the share of the training's gaps at each probability."""
+
+    network: Network
+    prior: Sequence[float]
+
+
+@cache
+def shipped() -> StepsModel:
+    """Return the model that comes with the package, decoded on first use."""
+    packed = arrays("boundary/steps.npz")
+    return StepsModel(decode(packed["network"]), tuple(packed["prior"].tolist()))
+
 
 NAME: Final = "steps-2027-02"
 ACTIVITY: Final = "activity"  # what the record of a learned cut says

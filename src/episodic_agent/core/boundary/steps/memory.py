@@ -4,16 +4,11 @@ The newest steps stand apart in `tail`: a place is confirmed late, and what was 
 the next episode.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, cast
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from episodic_agent.core.boundary.steps.activity import StepActivity, pack_activity, unpack_activity
-from episodic_agent.core.boundary.steps.place import Place, pack_place, unpack_place
-from episodic_agent.core.boundary.steps.predictor import (
-    Expectations,
-    pack_expectations,
-    unpack_expectations,
-)
+from episodic_agent.core.boundary.steps.predictor import Expectations, pack_expectations, unpack_expectations
 from episodic_agent.core.boundary.steps.trail import (
     StepNote,
     Trail,
@@ -23,6 +18,52 @@ from episodic_agent.core.boundary.steps.trail import (
     walk,
 )
 from episodic_agent.schemas import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The established place and the candidate that may follow it, seen `count` times since `since_seq`."""
+
+    established: str | None = None
+    candidate: str | None = None
+    count: int = 0
+    since_seq: int = 0
+
+    def see(self, label: str | None, seq: int) -> "Place":
+        """Return the machine after one step; labels are compared case-folded.
+
+        >>> place = Place().see("hall", 0).see("Kitchen", 1).see(None, 2).see("kitchen ", 3)
+        >>> place.established, place.candidate, place.count, place.since_seq
+        ('hall', 'kitchen', 2, 1)
+        >>> place.see("Hall", 4).candidate is None
+        True
+        """
+        folded = (label or "").strip().casefold()
+        if not folded:
+            return self
+        if self.established is None or folded == self.established:
+            return Place(folded)
+        if folded == self.candidate:
+            return replace(self, count=self.count + 1)
+        return replace(self, candidate=folded, count=1, since_seq=seq)
+
+    def confirmed(self, confirm_steps: int) -> bool:
+        """Say whether the candidate has been seen often enough."""
+        return self.candidate is not None and self.count >= confirm_steps
+
+    def moved(self) -> "Place":
+        """Return the machine with the candidate established."""
+        return Place(self.candidate)
+
+
+def pack_place(place: Place) -> Json:
+    """Return the machine as plain JSON."""
+    return [place.established, place.candidate, place.count, place.since_seq]
+
+
+def unpack_place(packed: Any) -> Place:
+    """Undo `pack_place`."""
+    return Place(*packed)
 
 
 class StepsMemory(NamedTuple):
@@ -85,15 +126,14 @@ def pack_memory(memory: StepsMemory) -> Json:
     return packed if memory.activity is None else packed | {"activity": pack_activity(memory.activity)}
 
 
-def unpack_memory(packed: Json) -> StepsMemory:
+def unpack_memory(packed: Any) -> StepsMemory:
     """Rebuild the memory; raises KeyError, TypeError or ValueError for what `pack_memory` did not make."""
-    body = cast(Mapping[str, Json], packed)
     return StepsMemory(
-        unpack_trail(body["trail"]),
-        tuple(map(unpack_note, cast(Sequence[Json], body["tail"]))),
-        unpack_place(body["place"]),
-        bool(body["armed"]),
-        tuple(cast("Sequence[int]", body["seen"])),
-        unpack_expectations(body["expected"]),
-        unpack_activity(body["activity"]) if "activity" in body else None,
+        unpack_trail(packed["trail"]),
+        tuple(map(unpack_note, packed["tail"])),
+        unpack_place(packed["place"]),
+        bool(packed["armed"]),
+        tuple(packed["seen"]),
+        unpack_expectations(packed["expected"]),
+        unpack_activity(packed["activity"]) if "activity" in packed else None,
     )

@@ -12,7 +12,7 @@ forgets, and only nearly certain presence counts. Turning round surprises once, 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 from zlib import crc32
 
 from episodic_agent.schemas import Json
@@ -154,10 +154,10 @@ def pack_expectations(known: Expectations) -> Json:
     ]
 
 
-def unpack_expectations(packed: Json) -> Expectations:
+def unpack_expectations(packed: Any) -> Expectations:
     """Undo `pack_expectations`."""
     rooms: dict[str, Room] = {}
-    for place, novelty, things in cast("Sequence[tuple[str, float, Sequence[Sequence[float]]]]", packed):
+    for place, novelty, things in packed:
         known = {int(key): Thing(presence, int(state), steady) for key, presence, state, steady in things}
         rooms[place] = Room(novelty, known)
     return Expectations(rooms)

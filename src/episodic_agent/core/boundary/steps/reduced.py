@@ -8,9 +8,9 @@ activity cannot be read.
 """
 
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 from zlib import crc32
 
 from episodic_agent.core.boundary.steps.trail import label_of, names_in
@@ -103,14 +103,7 @@ def pack_step(step: ToldStep) -> Json:
     return [step.seq, step.at, step.place, step.action, things, terms]
 
 
-def unpack_step(packed: Json) -> ToldStep:
+def unpack_step(packed: Any) -> ToldStep:
     """Undo `pack_step`."""
-    seq, at, place, action, things, terms = cast(Sequence[Json], packed)
-    return ToldStep(
-        cast(int, seq),
-        cast("float | None", at),
-        cast(int, place),
-        cast(int, action),
-        frozenset(unpack_hashes(things)),
-        frozenset(unpack_hashes(terms)),
-    )
+    seq, at, place, action, things, terms = packed
+    return ToldStep(seq, at, place, action, frozenset(unpack_hashes(things)), frozenset(unpack_hashes(terms)))

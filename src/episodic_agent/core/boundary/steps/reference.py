@@ -5,9 +5,8 @@ told, the step that triggers closes its own episode, and nothing bounds a frame'
 that of `detectors.py`; a test keeps the two in step.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, cast
+from typing import Any, Final
 
 from episodic_agent.core.boundary.contract import (
     DRAIN_ALL,
@@ -19,11 +18,7 @@ from episodic_agent.core.boundary.contract import (
     Record,
 )
 from episodic_agent.core.boundary.steps.detectors import REFERENCE, hysteresis
-from episodic_agent.core.boundary.steps.parameters import (
-    refuse_less_than,
-    refuse_negative,
-    refuse_thresholds,
-)
+from episodic_agent.core.boundary.steps.parameters import refuse_less_than, refuse_negative, refuse_thresholds
 from episodic_agent.core.boundary.steps.scoring import ScoringWeights, parts
 from episodic_agent.core.boundary.steps.trail import (
     UNKNOWN,
@@ -73,9 +68,8 @@ class _ReferencePolicy(JudgesAtOnce):
     def unpack(self, packed: Json) -> ReferenceStepsMemory:
         """Rebuild the memory; raises InvalidInput when the value was not made by `pack`."""
         try:
-            body = cast(Mapping[str, Json], packed)
-            previous = cast("str | None", body["previous"])
-            return ReferenceStepsMemory(unpack_trail(body["trail"]), previous, bool(body["armed"]))
+            body: Any = packed
+            return ReferenceStepsMemory(unpack_trail(body["trail"]), body["previous"], bool(body["armed"]))
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidInput(f"cannot read a packed memory of steps: {error!r}; resegment") from error
 

@@ -5,7 +5,7 @@ A `StepNote` is one step reduced to what boundaries need; a `Trail` is the sum o
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 from episodic_agent.core.boundary.steps.scoring import clamped, error_in
 from episodic_agent.schemas import Json, Observation
@@ -180,30 +180,13 @@ def pack_trail(trail: Trail) -> Json:
     ]
 
 
-def unpack_trail(packed: Json) -> Trail:
+def unpack_trail(packed: Any) -> Trail:
     """Rebuild a trail; raises TypeError or ValueError for what `pack_trail` did not make."""
-    first, steps, at, salient, peak, votes, path, entities = cast(Sequence[Json], packed)
-    return Trail(
-        cast(int, first),
-        cast(int, steps),
-        cast("float | None", at),
-        cast(int, salient),
-        cast(float, peak),
-        dict(cast("Sequence[tuple[str, float]]", votes)),
-        tuple(cast("Sequence[str]", path)),
-        dict(cast("Sequence[tuple[str, int]]", entities)),
-    )
+    first, steps, at, salient, peak, votes, path, entities = packed
+    return Trail(first, steps, at, salient, peak, dict(votes), tuple(path), dict(entities))
 
 
-def unpack_note(packed: Json) -> StepNote:
+def unpack_note(packed: Any) -> StepNote:
     """Rebuild a note from JSON, where it is a list."""
-    seq, at, label, confidence, error, salient, entities = cast(Sequence[Json], packed)
-    return StepNote(
-        cast(int, seq),
-        cast("float | None", at),
-        cast("str | None", label),
-        cast(float, confidence),
-        cast(float, error),
-        cast(int, salient),
-        tuple(cast("Sequence[str]", entities)),
-    )
+    seq, at, label, confidence, error, salient, entities = packed
+    return StepNote(seq, at, label, confidence, error, salient, tuple(entities))

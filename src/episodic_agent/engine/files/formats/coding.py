@@ -8,21 +8,12 @@ thoughts are left out, and so are side chains, the agent's talk with its sub-age
 
 import json
 import re
-from collections.abc import Iterator, Mapping
 from typing import Final
 
-from episodic_agent.core.ingest import Item
 from episodic_agent.engine.files.chat_json import json_lines
 from episodic_agent.engine.files.formats.glimpse import Glimpse
-from episodic_agent.engine.files.formats.speaking import (
-    Chat,
-    joined,
-    list_of,
-    mapping_of,
-    note,
-    speak,
-    text_of,
-)
+from episodic_agent.engine.files.formats.speaking import Chat, Records, joined, note, speak
+from episodic_agent.engine.files.formats.walking import Fields, list_of, mapping_of, text_of
 from episodic_agent.engine.files.opening import Opened, Unreadable
 from episodic_agent.engine.files.options import ReadingOptions
 
@@ -56,7 +47,7 @@ def fits_codex(seen: Glimpse) -> bool:
     return bare or ("record_type" in seen.paths and seen.says("type", "message"))
 
 
-def read_claude_code(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
+def read_claude_code(opened: Opened, reading: ReadingOptions) -> Records:
     """Stream a session of Claude Code; its summary, where it begins with one, is the thread's title."""
     title: str | None = None
     for record in json_lines(opened):
@@ -81,11 +72,11 @@ def read_claude_code(opened: Opened, reading: ReadingOptions) -> Iterator[Item |
 
 def _agent_line(
     chat: Chat,
-    line: Mapping[str, object],
-    message: Mapping[str, object],
+    line: Fields,
+    message: Fields,
     reading: ReadingOptions,
     number: int,
-) -> Iterator[Item | Unreadable]:
+) -> Records:
     content = message.get("content")
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else list_of(content)
     words = [_spoken(text_of(block.get("text"))) for block in blocks if block.get("type") == "text"]
@@ -110,7 +101,7 @@ def _agent_line(
         reading.leave_out("message of the program")
 
 
-def read_codex(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
+def read_codex(opened: Opened, reading: ReadingOptions) -> Records:
     """Stream a session of Codex. A message has no id of its own: its content and time name it."""
     chat = Chat(None, None, "codex")
     for record in json_lines(opened):
@@ -130,9 +121,7 @@ def read_codex(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unrea
             yield from _response_item(chat, line, line.get("timestamp"), reading, record.line)
 
 
-def _response_item(
-    chat: Chat, item: Mapping[str, object], at: object, reading: ReadingOptions, number: int
-) -> Iterator[Item | Unreadable]:
+def _response_item(chat: Chat, item: Fields, at: object, reading: ReadingOptions, number: int) -> Records:
     kind = item.get("type")
     if kind == "message":
         yield from _codex_message(chat, item, at, reading, number)
@@ -165,9 +154,7 @@ def _output(value: object) -> object:
     return next((held[key] for key in ("output", "content") if key in held), value)
 
 
-def _codex_message(
-    chat: Chat, item: Mapping[str, object], at: object, reading: ReadingOptions, number: int
-) -> Iterator[Item | Unreadable]:
+def _codex_message(chat: Chat, item: Fields, at: object, reading: ReadingOptions, number: int) -> Records:
     role = text_of(item.get("role"))
     parts = list_of(item.get("content"))
     text = joined(*(_spoken(text_of(p.get("text"))) or _image(p) for p in parts))
@@ -179,7 +166,7 @@ def _codex_message(
         yield from speak(chat, {"role": role or "user", "timestamp": at, "content": text}, reading, number)
 
 
-def _image(part: Mapping[str, object]) -> str:
+def _image(part: Fields) -> str:
     return note("image") if part.get("type") == "input_image" else ""
 
 

@@ -6,21 +6,11 @@ package holds only one's own messages, without those they answer, and is not rea
 """
 
 import re
-from collections.abc import Iterator, Mapping
 from typing import Final
 
-from episodic_agent.core.ingest import Item
 from episodic_agent.engine.files.formats.glimpse import Glimpse
-from episodic_agent.engine.files.formats.speaking import (
-    Chat,
-    joined,
-    list_of,
-    mapping_of,
-    note,
-    speak,
-    text_of,
-)
-from episodic_agent.engine.files.formats.walking import walk
+from episodic_agent.engine.files.formats.speaking import Chat, Records, joined, note, speak
+from episodic_agent.engine.files.formats.walking import Fields, list_of, mapping_of, text_of, walk
 from episodic_agent.engine.files.opening import Opened, Unreadable
 from episodic_agent.engine.files.options import ReadingOptions
 
@@ -36,9 +26,9 @@ def fits(seen: Glimpse) -> bool:
     return {"guild", "channel"} <= seen.paths and ("messages" in seen.paths or "exportedAt" in seen.paths)
 
 
-def read(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
+def read(opened: Opened, reading: ReadingOptions) -> Records:
     """Stream a channel's messages."""
-    guild: Mapping[str, object] = {}
+    guild: Fields = {}
     chat = Chat(None, None, "discord")
     for met in walk(opened, {"messages[]"}):
         if isinstance(met, Unreadable):
@@ -51,7 +41,7 @@ def read(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]
             yield from _message(chat, mapping_of(met.value), reading, met.line)
 
 
-def _chat(guild: Mapping[str, object], channel: Mapping[str, object]) -> Chat:
+def _chat(guild: Fields, channel: Fields) -> Chat:
     place, name = text_of(guild.get("name")), text_of(channel.get("name"))
     direct = text_of(channel.get("type")).startswith("Direct")
     title = name if direct or not name else f"{place} #{name}".strip()
@@ -59,9 +49,7 @@ def _chat(guild: Mapping[str, object], channel: Mapping[str, object]) -> Chat:
     return Chat(f"discord-{identity}" if identity else None, title or None, "discord")
 
 
-def _message(
-    chat: Chat, message: Mapping[str, object], reading: ReadingOptions, line: int
-) -> Iterator[Item | Unreadable]:
+def _message(chat: Chat, message: Fields, reading: ReadingOptions, line: int) -> Records:
     if text_of(message.get("type")) not in _SPOKEN:
         reading.leave_out("notice")
         return
@@ -82,7 +70,7 @@ def _message(
     yield from speak(chat, fields, reading, line, edited=message.get("timestampEdited"), also=also)
 
 
-def _plain(text: str, message: Mapping[str, object]) -> str:
+def _plain(text: str, message: Fields) -> str:
     names = {
         str(person.get("id")): str(person.get("nickname") or person.get("name") or "")
         for person in list_of(message.get("mentions"))
@@ -91,5 +79,5 @@ def _plain(text: str, message: Mapping[str, object]) -> str:
     return _EMOJI.sub(r"\1", text)
 
 
-def _embed(part: Mapping[str, object]) -> str:
+def _embed(part: Fields) -> str:
     return joined(text_of(part.get("title")), text_of(part.get("description")))

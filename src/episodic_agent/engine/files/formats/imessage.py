@@ -7,15 +7,13 @@ the exporting machine's, without a zone.
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import PurePath
 from typing import Final
 
-from episodic_agent.core.ingest import Item
 from episodic_agent.engine.files.formats.glimpse import Glimpse
-from episodic_agent.engine.files.formats.speaking import Chat, joined, note, speak
+from episodic_agent.engine.files.formats.speaking import Chat, Records, joined, note, speak
 from episodic_agent.engine.files.opening import Opened, Unreadable, excerpt, lines
 from episodic_agent.engine.files.options import ReadingOptions
 
@@ -47,7 +45,7 @@ def fits(seen: Glimpse) -> bool:
     return len(first) == 2 and bool(_TIME.fullmatch(first[0].rstrip()) or _NOTICE.match(first[0]))
 
 
-def read(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
+def read(opened: Opened, reading: ReadingOptions) -> Records:
     """Stream a chat's messages."""
     title = PurePath(str(opened.path)).stem
     chat = Chat(None, title, "imessage")  # the file has no id of it, and may be renamed
@@ -85,7 +83,7 @@ def _take(message: _TextMessage, line: str) -> None:
         message.words.append(line if file is None else note("file", file[1]))
 
 
-def _spoken(chat: Chat, message: _TextMessage, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
+def _spoken(chat: Chat, message: _TextMessage, reading: ReadingOptions) -> Records:
     content = joined("\n".join(message.words))
     try:  # without a zone: `speak` places it in that of the options
         at = datetime.strptime(message.at, _STAMP).isoformat()

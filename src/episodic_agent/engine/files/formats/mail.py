@@ -22,7 +22,7 @@ from typing import BinaryIO, Final
 from episodic_agent.core.episodes.letters import FOOT
 from episodic_agent.core.ingest import Item
 from episodic_agent.engine.files.formats.glimpse import Glimpse
-from episodic_agent.engine.files.formats.speaking import Chat, joined, note, speak, without_marks
+from episodic_agent.engine.files.formats.speaking import Chat, Records, joined, note, speak, without_marks
 from episodic_agent.engine.files.opening import DAMAGED, Opened, Unreadable, binary, excerpt
 from episodic_agent.engine.files.options import ReadingNotes, ReadingOptions
 
@@ -69,7 +69,7 @@ def fits(seen: Glimpse) -> bool:
     return "from" in names and len(names & _HEADERS) >= 3
 
 
-def read(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
+def read(opened: Opened, reading: ReadingOptions) -> Records:
     """Stream the messages of a file, one of them held at a time."""
     line = 1
     _learn_feet(opened, reading)
@@ -137,7 +137,7 @@ def _delivered(path: str) -> str:
 
 def _message(
     message: Message, reading: ReadingOptions, line: int, stamp: str, before: datetime | None
-) -> Iterator[Item | Unreadable]:
+) -> Records:
     name, address = parseaddr(_header(message, "From"))
     if not (name or address):
         yield Unreadable(line, "a mail without a sender", excerpt(_header(message, "Subject")))

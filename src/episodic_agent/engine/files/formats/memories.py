@@ -8,13 +8,11 @@ and need no reader.
 """
 
 import json
-from collections.abc import Iterator, Mapping
 from typing import Final
 
-from episodic_agent.core.ingest import Item
 from episodic_agent.engine.files.formats.glimpse import Glimpse
-from episodic_agent.engine.files.formats.speaking import Chat, mapping_of, speak, text_of
-from episodic_agent.engine.files.formats.walking import walk
+from episodic_agent.engine.files.formats.speaking import Chat, Records, speak
+from episodic_agent.engine.files.formats.walking import Fields, mapping_of, text_of, walk
 from episodic_agent.engine.files.opening import Opened, Unreadable
 from episodic_agent.engine.files.options import ReadingOptions
 
@@ -49,7 +47,7 @@ def _has(seen: Glimpse, holders: "tuple[str, ...] | list[str]", key: str, others
     return any(p + key in seen.paths and any(p + other in seen.paths for other in others) for p in prefixes)
 
 
-def read_mem0(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
+def read_mem0(opened: Opened, reading: ReadingOptions) -> Records:
     """Stream mem0's memories."""
     for part in walk(opened, {"[]", "results[]", "memories[]"}):
         if isinstance(part, Unreadable):
@@ -69,7 +67,7 @@ def read_mem0(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unread
         yield from speak(Chat(f"mem0-{owner}", f"mem0: {owner}", "mem0"), fields, reading, part.line)
 
 
-def read_zep(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
+def read_zep(opened: Opened, reading: ReadingOptions) -> Records:
     """Stream Zep's facts that still hold, and its episodes; what a newer fact replaced is left out."""
     for part in walk(opened, _ZEP.keys()):
         if isinstance(part, Unreadable):
@@ -93,7 +91,7 @@ def read_zep(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreada
         yield from speak(Chat(f"zep-{graph}", f"Zep: {graph}", "zep"), fields, reading, part.line)
 
 
-def read_store(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
+def read_store(opened: Opened, reading: ReadingOptions) -> Records:
     """Stream the items of a LangGraph store, a thread for each namespace."""
     for part in walk(opened, {"[]", "items[]"}):
         if isinstance(part, Unreadable):
@@ -118,7 +116,7 @@ def _words(value: object) -> str:
     >>> _words({"text": "Likes tea"}), _words({"food": "tea"})
     ('Likes tea', '{"food": "tea"}')
     """
-    fields: Mapping[str, object] = mapping_of(value)
+    fields: Fields = mapping_of(value)
     text = next((fields[key] for key in _TEXTS if isinstance(fields.get(key), str)), None)
     if isinstance(text, str):
         return text

@@ -6,13 +6,10 @@ Written from knowledge of the shapes, without files of theirs: responses and lis
 need no reader of their own.
 """
 
-from collections.abc import Iterator, Mapping
-
-from episodic_agent.core.ingest import Item
 from episodic_agent.engine.files.chat_json import is_prompt
 from episodic_agent.engine.files.formats.glimpse import Glimpse
-from episodic_agent.engine.files.formats.speaking import Chat, list_of, mapping_of, speak, text_of
-from episodic_agent.engine.files.formats.walking import documents
+from episodic_agent.engine.files.formats.speaking import Chat, Records, speak
+from episodic_agent.engine.files.formats.walking import Fields, documents, list_of, mapping_of, text_of
 from episodic_agent.engine.files.opening import Opened, Unreadable
 from episodic_agent.engine.files.options import ReadingOptions
 
@@ -44,7 +41,7 @@ def fits_responses(seen: Glimpse) -> bool:
     )
 
 
-def read_langchain(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
+def read_langchain(opened: Opened, reading: ReadingOptions) -> Records:
     """Stream LangChain's messages; of a thread's states the first one listed, the newest, has them all."""
     threads: set[str] = set()
     for record in documents(opened):
@@ -64,21 +61,19 @@ def read_langchain(opened: Opened, reading: ReadingOptions) -> Iterator[Item | U
             yield from _langchain(Chat(name, None, "langchain"), message, reading, record.line)
 
 
-def _held(value: Mapping[str, object]) -> list[Mapping[str, object]] | None:
+def _held(value: Fields) -> list[Fields] | None:
     inner = mapping_of(value.get("values")) or mapping_of(value.get("channel_values")) or value
     return next((list_of(inner[key]) for key in _LISTS if isinstance(inner.get(key), list)), None)
 
 
-def _thread_name(value: Mapping[str, object]) -> str | None:
+def _thread_name(value: Fields) -> str | None:
     config = mapping_of(mapping_of(value.get("config")).get("configurable"))
     point = mapping_of(value.get("checkpoint"))
     names = (value.get("thread_id"), config.get("thread_id"), point.get("thread_id"), value.get("session_id"))
     return next((name for name in names if isinstance(name, str) and name), None)
 
 
-def _langchain(
-    chat: Chat, value: Mapping[str, object], reading: ReadingOptions, line: int
-) -> Iterator[Item | Unreadable]:
+def _langchain(chat: Chat, value: Fields, reading: ReadingOptions, line: int) -> Records:
     inner = mapping_of(value.get("kwargs")) or mapping_of(value.get("data")) or value
     kind = text_of(value.get("type") if "data" in value else inner.get("type")) or _class_kind(value)
     role = _ROLES.get(kind, kind)
@@ -98,14 +93,14 @@ def _langchain(
     yield from speak(chat, fields | ({"tool_calls": calls} if calls else {}), reading, line)
 
 
-def _class_kind(value: Mapping[str, object]) -> str:
+def _class_kind(value: Fields) -> str:
     """Return the kind that the class of a serialised message has in its name ("HumanMessage")."""
     path = value.get("id")
     name = str(path[-1]) if isinstance(path, list) and path else ""
     return name.removesuffix("Chunk").removesuffix("Message").lower()
 
 
-def read_responses(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
+def read_responses(opened: Opened, reading: ReadingOptions) -> Records:
     """Stream what was put into answers of the Responses API and what came out."""
     for record in documents(opened):
         if isinstance(record, Unreadable):
@@ -125,9 +120,7 @@ def read_responses(opened: Opened, reading: ReadingOptions) -> Iterator[Item | U
             yield from _response_item(chat, item, at, reading, record.line)
 
 
-def _response_item(
-    chat: Chat, item: Mapping[str, object], at: object, reading: ReadingOptions, line: int
-) -> Iterator[Item | Unreadable]:
+def _response_item(chat: Chat, item: Fields, at: object, reading: ReadingOptions, line: int) -> Records:
     kind = text_of(item.get("type")) or "message"
     fields = {"timestamp": at, **{k: v for k, v in item.items() if k not in _NO_TALK and v is not None}}
     if kind == "reasoning":
@@ -153,7 +146,7 @@ def _response_item(
         reading.leave_out("item without words")
 
 
-def _tool_words(kind: str, fields: Mapping[str, object]) -> Mapping[str, object]:
+def _tool_words(kind: str, fields: Fields) -> Fields:
     if kind == "function_call":
         call = {"id": fields.get("call_id"), "function": {k: fields.get(k) for k in ("name", "arguments")}}
         return {"role": "assistant", "tool_calls": [call]} | {

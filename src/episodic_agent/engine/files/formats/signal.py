@@ -5,22 +5,12 @@ whose device it was, so the user. Times are the exporting machine's, without a z
 encrypted and are not read.
 """
 
-from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Final
 
-from episodic_agent.core.ingest import Item
 from episodic_agent.engine.files.formats.glimpse import Glimpse
-from episodic_agent.engine.files.formats.speaking import (
-    Chat,
-    joined,
-    list_of,
-    mapping_of,
-    note,
-    speak,
-    text_of,
-)
-from episodic_agent.engine.files.formats.walking import documents
+from episodic_agent.engine.files.formats.speaking import Chat, Records, joined, note, speak
+from episodic_agent.engine.files.formats.walking import Fields, documents, list_of, mapping_of, text_of
 from episodic_agent.engine.files.opening import Opened, Unreadable
 from episodic_agent.engine.files.options import ReadingOptions
 
@@ -32,7 +22,7 @@ def fits(seen: Glimpse) -> bool:
     return {"date", "sender", "body", "quote", "reactions", "attachments"} <= seen.paths
 
 
-def read(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
+def read(opened: Opened, reading: ReadingOptions) -> Records:
     """Stream a chat's messages."""
     name = PurePath(str(opened.path)).parent.name
     chat = Chat(f"signal-{name}" if name else None, name or None, "signal")
@@ -43,9 +33,7 @@ def read(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]
             yield from _message(chat, mapping_of(record.value), reading, record.line)
 
 
-def _message(
-    chat: Chat, message: Mapping[str, object], reading: ReadingOptions, line: int
-) -> Iterator[Item | Unreadable]:
+def _message(chat: Chat, message: Fields, reading: ReadingOptions, line: int) -> Records:
     if message.get("deleted") or message.get("call"):
         reading.leave_out("notice")
         return

@@ -17,18 +17,8 @@ from typing import Final
 from episodic_agent.core.ingest import Item
 from episodic_agent.engine.files.bundle import Bundle, BundledFile
 from episodic_agent.engine.files.formats.glimpse import Glimpse
-from episodic_agent.engine.files.formats.speaking import (
-    Chat,
-    joined,
-    link,
-    list_of,
-    mapping_of,
-    note,
-    speak,
-    talk_title,
-    text_of,
-)
-from episodic_agent.engine.files.formats.walking import documents
+from episodic_agent.engine.files.formats.speaking import Chat, Records, joined, link, note, speak, talk_title
+from episodic_agent.engine.files.formats.walking import Fields, documents, list_of, mapping_of, text_of
 from episodic_agent.engine.files.opening import Opened, Unreadable, inspect
 from episodic_agent.engine.files.options import ReadingOptions
 
@@ -86,7 +76,7 @@ def fits_day(seen: Glimpse) -> bool:
     return {"[].type", "[].ts", "[].user", "[].text"} <= seen.paths
 
 
-def read_day(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
+def read_day(opened: Opened, reading: ReadingOptions) -> Records:
     """Stream a channel's day, named after the folder it lies in; who is who only its messages say."""
     known = [mapping_of(r.value) for r in documents(opened) if not isinstance(r, Unreadable)]
     users = [
@@ -130,12 +120,12 @@ class _SlackChannel:
         return Chat(f"slack-{self.identity}-{thread}", self.titles.get(thread, self.title), "slack")
 
 
-def _listed(bundle: Bundle, file: BundledFile | None) -> Iterator[Mapping[str, object]]:
+def _listed(bundle: Bundle, file: BundledFile | None) -> Iterator[Fields]:
     records = documents(inspect(file.file, None, bundle.limits)) if file else iter(())
     return (mapping_of(record.value) for record in records if not isinstance(record, Unreadable))
 
 
-def _people(users: Iterable[Mapping[str, object]]) -> dict[str, str]:
+def _people(users: Iterable[Fields]) -> dict[str, str]:
     """Return the names by the ids: as shown, else the real name, else the account's."""
     people = {"USLACKBOT": "Slackbot"}
     for user in users:
@@ -147,7 +137,7 @@ def _people(users: Iterable[Mapping[str, object]]) -> dict[str, str]:
     return {identity: name or identity for identity, name in people.items()}
 
 
-def _accounts(users: Iterable[Mapping[str, object]]) -> dict[str, tuple[str, ...]]:
+def _accounts(users: Iterable[Fields]) -> dict[str, tuple[str, ...]]:
     """Return all names of each account by its id: as shown, the real one, the handle, the address."""
     accounts: dict[str, tuple[str, ...]] = {}
     for user in users:
@@ -158,7 +148,7 @@ def _accounts(users: Iterable[Mapping[str, object]]) -> dict[str, tuple[str, ...
     return accounts
 
 
-def _title(channel: Mapping[str, object], people: Mapping[str, str]) -> str:
+def _title(channel: Fields, people: Mapping[str, str]) -> str:
     name = text_of(channel.get("name"))
     members = channel.get("members")
     if (name and not name.startswith("mpdm-")) or not isinstance(members, list):
@@ -166,9 +156,7 @@ def _title(channel: Mapping[str, object], people: Mapping[str, str]) -> str:
     return ", ".join(people.get(str(member), str(member)) for member in members)
 
 
-def _message(
-    message: Mapping[str, object], place: _SlackChannel, reading: ReadingOptions, line: int
-) -> Iterator[Item | Unreadable]:
+def _message(message: Fields, place: _SlackChannel, reading: ReadingOptions, line: int) -> Records:
     if text_of(message.get("subtype")) not in _SPOKEN or message.get("type") not in ("message", None):
         reading.leave_out("notice")
         return
@@ -189,7 +177,7 @@ def _message(
     yield from speak(place.chat_of(at, thread, text), fields, reading, line, edited=edited, also=also)
 
 
-def _speaker(message: Mapping[str, object], people: Mapping[str, str]) -> str:
+def _speaker(message: Fields, people: Mapping[str, str]) -> str:
     user = text_of(message.get("user"))
     profile = mapping_of(message.get("user_profile"))
     bot = mapping_of(message.get("bot_profile"))
@@ -200,7 +188,7 @@ def _speaker(message: Mapping[str, object], people: Mapping[str, str]) -> str:
     return next((name for name in map(text_of, names) if name), "unknown")
 
 
-def _files(message: Mapping[str, object]) -> Iterator[str]:
+def _files(message: Fields) -> Iterator[str]:
     for file in list_of(message.get("files")):
         if file.get("mode") != "tombstone":
             yield note("file", file.get("name") or file.get("title"))

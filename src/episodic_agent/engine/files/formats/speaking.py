@@ -4,7 +4,7 @@ import html
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from episodic_agent.core.ingest import Item, read_item
 from episodic_agent.engine.files.opening import Unreadable, excerpt
@@ -17,6 +17,9 @@ _CELLS: Final = re.compile(r"</t[dh]\s*>\s*<t[dh]\b[^>]*>", re.IGNORECASE)
 _BETWEEN: Final = "\x1f"  # stands for the border of two cells, of which empty ones lay a page out
 _TAG: Final = re.compile(r"<[^>]+>")
 _BREAK: Final = re.compile(r"<(?:br|/p|/div|/li|/tr|/h\d)\b[^>]*>", re.IGNORECASE)
+
+
+Records: TypeAlias = Iterator[Item | Unreadable]  # what a reader yields
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,21 +122,6 @@ def without_marks(page: str) -> str:
     divided = _CELLS.sub(_BETWEEN, _BREAK.sub("\n", re.sub(r"\s+", " ", page)))
     rows = (line.split(_BETWEEN) for line in html.unescape(_TAG.sub("", divided)).splitlines())
     return "\n".join(CELL.join(filter(None, map(str.strip, row))) for row in rows)
-
-
-def text_of(value: object) -> str:
-    """Return a string as it is, "" for anything else."""
-    return value if isinstance(value, str) else ""
-
-
-def mapping_of(value: object) -> Mapping[str, object]:
-    """Return an object as it is, an empty one for anything else."""
-    return value if isinstance(value, Mapping) else {}
-
-
-def list_of(value: object) -> list[Mapping[str, object]]:
-    """Return the objects of a list, none for anything else."""
-    return [part for part in value if isinstance(part, Mapping)] if isinstance(value, list) else []
 
 
 def _has_words(content: object) -> bool:

@@ -4,19 +4,19 @@ The order counts: the first format that fits is the file's. What none of them fi
 our own (`chat_json`) or as a transcript.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from episodic_agent.core.ingest import Item
 from episodic_agent.engine.files.formats import (
+    assistants,
     captions,
-    chatgpt,
-    claude,
     coding,
     discord,
-    gemini,
+    facebook,
+    google_chat,
     imessage,
+    journal,
     mail,
     memories,
     messages,
@@ -26,25 +26,27 @@ from episodic_agent.engine.files.formats import (
     whatsapp,
 )
 from episodic_agent.engine.files.formats.glimpse import Glimpse
-from episodic_agent.engine.files.formats.personal import facebook, google_chat, journal
-from episodic_agent.engine.files.opening import Opened, Unreadable
+from episodic_agent.engine.files.formats.speaking import Records
+from episodic_agent.engine.files.opening import Opened
 from episodic_agent.engine.files.options import ReadingOptions
 
-Reader = Callable[[Opened, ReadingOptions], Iterator[Item | Unreadable]]
+_OF_ACCOUNTS: Final = ("chatgpt", "claude", "gemini")
+Reader = Callable[[Opened, ReadingOptions], Records]
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignFormat:
-    """A format that others define: its short name, what people call it, what tells it, and its reader.
-
-    `of_account` tells an export of a whole account, beside which lie files of its settings that are no talk.
-    """
+    """A format that others define: its short name, what people call it, what tells it, and its reader."""
 
     name: str
     label: str
     fits: Callable[[Glimpse], bool]
     read: Reader
-    of_account: bool = False
+
+    @property
+    def of_account(self) -> bool:
+        """Tell an export of a whole account, beside which lie files of its settings that are no talk."""
+        return self.name in _OF_ACCOUNTS
 
 
 _CHATS: Final = (
@@ -55,12 +57,12 @@ _CHATS: Final = (
     ForeignFormat("slack-day", "day of a Slack export", slack.fits_day, slack.read_day),
 )
 FOREIGN: Final = (
-    ForeignFormat("chatgpt", "ChatGPT export", chatgpt.fits, chatgpt.read, of_account=True),
-    ForeignFormat("claude", "Claude.ai export", claude.fits, claude.read, of_account=True),
+    ForeignFormat("chatgpt", "ChatGPT export", assistants.fits_chatgpt, assistants.read_chatgpt),
+    ForeignFormat("claude", "Claude.ai export", assistants.fits_claude, assistants.read_claude),
     ForeignFormat("claude-code", "Claude Code session", coding.fits_claude_code, coding.read_claude_code),
     ForeignFormat("codex", "Codex session", coding.fits_codex, coding.read_codex),
     *_CHATS,
-    ForeignFormat("gemini", "Gemini chats (Google Takeout)", gemini.fits, gemini.read, of_account=True),
+    ForeignFormat("gemini", "Gemini chats (Google Takeout)", assistants.fits_gemini, assistants.read_gemini),
     ForeignFormat("signal", "Signal chat (signal-export)", signal.fits, signal.read),
     ForeignFormat("langchain", "LangChain messages", messages.fits_langchain, messages.read_langchain),
     ForeignFormat("responses", "OpenAI Responses", messages.fits_responses, messages.read_responses),

@@ -5,22 +5,12 @@ are of the type `service`: they are notices. Times are seconds since 1970 (`date
 have a local clock alone.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
-from episodic_agent.core.ingest import Item
 from episodic_agent.engine.files.formats.glimpse import Glimpse
-from episodic_agent.engine.files.formats.speaking import (
-    Chat,
-    joined,
-    link,
-    list_of,
-    mapping_of,
-    note,
-    speak,
-    text_of,
-)
-from episodic_agent.engine.files.formats.walking import walk
+from episodic_agent.engine.files.formats.speaking import Chat, Records, joined, link, note, speak
+from episodic_agent.engine.files.formats.walking import Fields, list_of, mapping_of, text_of, walk
 from episodic_agent.engine.files.opening import Opened, Unreadable
 from episodic_agent.engine.files.options import ReadingOptions
 
@@ -47,7 +37,7 @@ def fits(seen: Glimpse) -> bool:
     )
 
 
-def read(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
+def read(opened: Opened, reading: ReadingOptions) -> Records:
     """Stream the messages of a chat, or of one chat after the other."""
     head: dict[str, object] = {}
     for met in walk(opened, _ENTERED):
@@ -61,15 +51,13 @@ def read(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]
             head[met.path.rpartition(".")[2]] = met.value
 
 
-def _chat(head: Mapping[str, object]) -> Chat:
+def _chat(head: Fields) -> Chat:
     identity = head.get("id")
     title = text_of(head.get("name")).strip() or (_SAVED if head.get("type") == "saved_messages" else "")
     return Chat(f"telegram-{identity}" if identity else None, title or None, "telegram")
 
 
-def _message(
-    chat: Chat, message: Mapping[str, object], reading: ReadingOptions, line: int
-) -> Iterator[Item | Unreadable]:
+def _message(chat: Chat, message: Fields, reading: ReadingOptions, line: int) -> Records:
     if message.get("type") != "message":
         reading.leave_out("notice")
         return
@@ -85,13 +73,13 @@ def _message(
     yield from speak(chat, fields, reading, line, edited=edited, also=(message.get("from_id"),))
 
 
-def _forwarded(message: Mapping[str, object]) -> Iterator[str]:
+def _forwarded(message: Fields) -> Iterator[str]:
     """Say from whom a message was forwarded: its words are not those of who sent it on."""
     if "forwarded_from" in message or "forwarded_from_id" in message:
         yield note("forwarded from", message.get("forwarded_from") or _DELETED)
 
 
-def _poll(poll: Mapping[str, object]) -> str:
+def _poll(poll: Fields) -> str:
     """Return a poll's question with its answers, and how many chose each.
 
     >>> _poll({"question": "When?", "answers": [{"text": "May", "voters": 2}, {"text": "June", "voters": 1}]})
@@ -117,7 +105,7 @@ def _entity(part: object) -> str:
     return link(text_of(fields.get("href")), text) if fields.get("type") == "text_link" else text
 
 
-def _attached(message: Mapping[str, object]) -> Iterator[str]:
+def _attached(message: Fields) -> Iterator[str]:
     kind = text_of(message.get("media_type")).replace("_", " ").removesuffix(" file")
     if message.get("photo"):
         yield note("photo")

@@ -1,11 +1,14 @@
 """Walk a JSON document of any size: its parts come as they are met, and no more is held than one of them."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from episodic_agent.engine.files.chat_json import BREAKS_OFF, JsonRecord, elements, not_json
 from episodic_agent.engine.files.opening import MARK, Opened, Unreadable, excerpt, undecodable
 from episodic_agent.engine.files.window import TextWindow
+
+Fields: TypeAlias = Mapping[str, object]  # of a JSON object
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,3 +111,18 @@ def _objects(window: TextWindow, path: str, entered: Collection[str]) -> Iterato
         yield from _part(window, path, entered)
         window.skip()
     window.move(1)
+
+
+def text_of(value: object) -> str:
+    """Return a string as it is, "" for anything else."""
+    return value if isinstance(value, str) else ""
+
+
+def mapping_of(value: object) -> Fields:
+    """Return an object as it is, an empty one for anything else."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def list_of(value: object) -> list[Fields]:
+    """Return the objects of a list, none for anything else."""
+    return [part for part in value if isinstance(part, Mapping)] if isinstance(value, list) else []

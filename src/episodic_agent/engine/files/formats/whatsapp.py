@@ -10,24 +10,15 @@ deleted or edited.
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, time
 from pathlib import PurePosixPath
 from typing import Final
 
-from episodic_agent.core.ingest import Item
 from episodic_agent.engine.files.dates import DateOrder, WrittenDate, date_order, written_date
 from episodic_agent.engine.files.formats.glimpse import Glimpse
-from episodic_agent.engine.files.formats.speaking import Chat, joined, note, speak
-from episodic_agent.engine.files.opening import (
-    MARK,
-    Opened,
-    Unreadable,
-    excerpt,
-    raw_lines,
-    undecodable,
-)
+from episodic_agent.engine.files.formats.speaking import Chat, Records, joined, note, speak
+from episodic_agent.engine.files.opening import MARK, Opened, Unreadable, excerpt, raw_lines, undecodable
 from episodic_agent.engine.files.options import ReadingOptions
 
 _SIGN: Final = "\u200e"  # iOS begins with it what WhatsApp itself wrote
@@ -135,7 +126,7 @@ def _is_whatsapps(line: str) -> bool:
     return _OMITTED_ANDROID.fullmatch(head.text) is not None or _FILE_ANDROID.fullmatch(head.text) is not None
 
 
-def read(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
+def read(opened: Opened, reading: ReadingOptions) -> Records:
     """Stream a chat's messages; the order of day and month is found from the whole file first."""
     order = _order(opened, reading)
     chat = Chat(None, title_of(str(opened.path)), "whatsapp")
@@ -239,7 +230,7 @@ def _order(opened: Opened, reading: ReadingOptions) -> DateOrder:
 
 def _message(
     chat: Chat, collected: _Collected, order: DateOrder, reading: ReadingOptions, opened: Opened
-) -> Iterator[Item | Unreadable]:
+) -> Records:
     head = collected.head
     raw = "\n".join([head.text, *collected.more])
     shown = excerpt(_MARKS.sub("", f"{head.name or ''}: {raw}"))

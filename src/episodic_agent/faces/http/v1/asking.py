@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
@@ -13,10 +14,32 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import InvalidInput
-from episodic_agent.faces.guard import lacking
-from episodic_agent.faces.http.v1.problems import PROBLEMS
+from episodic_agent.faces.guard import PROBLEM, lacking
+from episodic_agent.faces.http.bodies import Problem
 from episodic_agent.faces.http.validation import taken_by
+from episodic_agent.faces.wording import for_no_terminal
 from episodic_agent.schemas.keys import ApiKey, Role
+
+# By its name, which `/health/ready` declares: a model is compiled anew for each answer of each route.
+_SCHEMA: Final = {"schema": {"$ref": f"#/components/schemas/{Problem.__name__}"}}
+PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
+    status: {"description": words, "content": {PROBLEM: {}, "application/json": _SCHEMA}}
+    for status, words in (
+        (400, "Something in it cannot be used"),
+        (401, "No key, or none that is known"),
+        (403, "The key's role does not allow it, or a page of another site asks"),
+        (404, "There is no such thing"),
+        (408, "It takes too long to arrive"),
+        (409, "Something else stands in its place, or another writer was faster"),
+        (413, "The request is too large"),
+        (421, "For another host than this machine"),
+        (422, "Of the wrong form"),
+        (429, "Too many requests of this key"),
+        (502, "A model does not answer as it should"),
+        (503, "Try again later"),
+    )
+}
+
 
 PREFIX: Final = "/v1"
 LONGEST_NAME: Final = 255  # characters of a new user's name
@@ -123,3 +146,45 @@ def answered(request: Request, answer: Any) -> Response:
     if tag in known or "*" in known:
         return Response(status_code=304, headers={"ETag": tag})
     return Response(body, media_type="application/json", headers={"ETag": tag})
+
+
+USER: Final = "/v1/users/{user}"
+_LISTED: Final[Mapping[str, str]] = {  # the path that lists what a command does
+    "episodes": "episodes",
+    "show": "episodes/{episode_id}/messages",
+    "facts list": "facts",
+    "summaries": "sessions",
+    "session list": "sessions",
+    "chain": "chains/{episode}",
+    "link list": "links",
+    "link explain": "threads/{thread}/links",
+    "places": "places",
+    "threads": "threads",
+    "jobs list": "jobs",
+    "forget receipts": "erasures",
+    "tune history": "tuning",
+}
+REMEDIES: Final[Mapping[str, str]] = {
+    **{command: f"`GET {USER}/{path}` lists them" for command, path in _LISTED.items()},
+    "tune outcome": f"`POST {USER}/decisions/{{decision}}/outcome` labels any type",
+}
+_USERS: Final = re.compile(r"; known users: .*$")
+_OPTION: Final = re.compile(r"\bpass --(encoding|dates|timezone|source|began|speaker|me)(?: (\w+))?")
+_SETTING: Final = re.compile(r"\b(raise|lower|set) (?=EPISODIC_)")
+
+
+def for_http(problem: str) -> str:
+    """Return an error for who calls over HTTP; other users are not named, but where they are listed.
+
+    >>> for_http("no fact begins with 'x'; `episodic facts list` shows the ids")
+    "no fact begins with 'x'; `GET /v1/users/{user}/facts` lists them"
+    >>> for_http("no user 'bo' in this memory; known users: ana")
+    "no user 'bo' in this memory; `GET /v1/users` lists those there are"
+    >>> for_http("if they are day first, pass --dates dmy"), for_http("convert it or pass --encoding")
+    ('if they are day first, give ?dates=dmy', 'convert it or give ?encoding=')
+    >>> for_http("send it in parts, or raise EPISODIC_MESSAGE_BYTES")
+    'send it in parts, or ask whoever runs the service to raise EPISODIC_MESSAGE_BYTES'
+    """
+    problem = _USERS.sub("; `GET /v1/users` lists those there are", for_no_terminal(problem, REMEDIES))
+    problem = _OPTION.sub(lambda option: f"give ?{option[1]}={option[2] or ''}", problem)
+    return _SETTING.sub(r"ask whoever runs the service to \1 ", problem)

@@ -11,7 +11,7 @@ from enum import Enum
 from functools import cache
 from inspect import cleandoc
 from types import NoneType, UnionType
-from typing import Any, Final, ForwardRef, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, ForwardRef, Literal, Union, get_args, get_origin, get_type_hints
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
@@ -26,7 +26,6 @@ LISTS: Final = (list, tuple, Sequence, Iterable, set, frozenset)
 _KINDS: Final = (str, int, bool, UUID, date, Enum)
 _JSON: Final = {str, int, float, bool}  # who takes all of them takes any JSON
 _NAMES: Final = {"Json": Any, "Sequence": Sequence, "Mapping": Mapping, "UUID": UUID}
-Item = TypeVar("Item")
 
 
 class AnswerMessage(BaseModel):

@@ -19,10 +19,10 @@ from episodic_agent.engine.jobs.operations import Operation
 from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.results import DetailedRecall, Recall
 from episodic_agent.engine.user import UserMemory
-from episodic_agent.faces.http.remedies import for_http
 from episodic_agent.faces.http.v1.asking import (
     AS_OF,
     answered,
+    for_http,
     memory_of,
     name_in_path,
     needs,

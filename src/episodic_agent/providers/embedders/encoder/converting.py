@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 from episodic_agent.errors import InvalidInput, ProviderUnavailable
 from episodic_agent.lazily import module
-from episodic_agent.providers.embedders.encoder.prompts import Prompts
+from episodic_agent.providers.embedders.encoder.reading import Prompts
 from episodic_agent.providers.embedders.encoder.spelling import HUB, Spelled
 from episodic_agent.providers.embedders.minilm.hub import HubError, NotOnHub, fetched_file, is_hub_id
 from episodic_agent.providers.embedders.minilm.weights import check, write_whole

@@ -14,14 +14,7 @@ from episodic_agent.errors import ProviderUnavailable
 from episodic_agent.lazily import module
 from episodic_agent.providers.embedders.minilm.hub import DIMENSIONS, MAX_TOKENS
 from episodic_agent.providers.embedders.minilm.runtime import CPU, onnx_runtime, providers_for
-from episodic_agent.providers.embedders.minilm.weights import (
-    NAME,
-    Report,
-    check,
-    is_sound,
-    model_file,
-    pull,
-)
+from episodic_agent.providers.embedders.minilm.weights import NAME, Report, check, is_sound, model_file, pull
 
 if TYPE_CHECKING:
     import numpy as np

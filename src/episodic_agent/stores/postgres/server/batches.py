@@ -4,14 +4,45 @@ The driver would write arrays as text, item by item: 256 ids take it 5 ms, and 1
 """
 
 import struct
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from episodic_agent.stores.postgres.server.packing import BYTEA, INTEGER, TEXT, Binary, integers
-from episodic_agent.stores.postgres.server.text import to_stored
+
+_ESCAPE: Final = "\x1a"  # SUBSTITUTE: in no text a person writes
+_NUL: Final = _ESCAPE + "0"
+_ITSELF: Final = _ESCAPE + "1"
+
+
+def to_stored(text: str) -> str:
+    r"""Return a string without NUL that `from_stored` turns back.
+
+    >>> to_stored("a\0b"), to_stored("plain")
+    ('a\x1a0b', 'plain')
+    """
+    if "\0" in text or _ESCAPE in text:
+        return text.replace(_ESCAPE, _ITSELF).replace("\0", _NUL)
+    return text
+
+
+def from_stored(text: str) -> str:
+    r"""Undo `to_stored`.
+
+    >>> from_stored(to_stored("a\0\x1a0"))
+    'a\x00\x1a0'
+    """
+    if _ESCAPE in text:
+        return text.replace(_NUL, "\0").replace(_ITSELF, _ESCAPE)
+    return text
+
+
+def read_columns(columns: Iterable[Any]) -> tuple[Any, ...]:
+    """Return a row with its strings as they were written."""
+    return tuple([from_stored(value) if type(value) is str else value for value in columns])
+
 
 _HEAD: Final = struct.Struct("!5i")  # dimensions, may hold NULL, type, items, number of the first
 _LENGTH: Final = struct.Struct("!i").pack

@@ -10,18 +10,9 @@ from contextlib import suppress
 from pathlib import PurePath
 from typing import Final
 
-from episodic_agent.core.ingest import Item
 from episodic_agent.engine.files.formats.glimpse import Glimpse
-from episodic_agent.engine.files.formats.speaking import (
-    Chat,
-    joined,
-    list_of,
-    mapping_of,
-    note,
-    speak,
-    text_of,
-)
-from episodic_agent.engine.files.formats.walking import documents
+from episodic_agent.engine.files.formats.speaking import Chat, Records, joined, note, speak
+from episodic_agent.engine.files.formats.walking import Fields, documents, list_of, mapping_of, text_of
 from episodic_agent.engine.files.opening import Opened, Unreadable
 from episodic_agent.engine.files.options import ReadingOptions
 
@@ -37,7 +28,7 @@ def fits(seen: Glimpse) -> bool:
     return plain <= seen.paths or {"messages[].senderName", "messages[].timestamp"} <= seen.paths
 
 
-def read(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
+def read(opened: Opened, reading: ReadingOptions) -> Records:
     """Give the messages of a chat, oldest first; the chat is held, as its name may stand at its end."""
     for record in documents(opened):
         if isinstance(record, Unreadable):
@@ -50,7 +41,7 @@ def read(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]
             yield from _message(chat, message, reading, record.line)
 
 
-def _chat(value: Mapping[str, object]) -> Chat:
+def _chat(value: Fields) -> Chat:
     path = text_of(value.get("thread_path"))
     title = _letters(value.get("title")) or _letters(value.get("threadName")) or None
     people = sorted(
@@ -66,14 +57,12 @@ def listed(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def _time(message: Mapping[str, object]) -> float:
+def _time(message: Fields) -> float:
     at = message.get("timestamp_ms", message.get("timestamp"))
     return float(at) if isinstance(at, int | float) else 0.0
 
 
-def _message(
-    chat: Chat, message: Mapping[str, object], reading: ReadingOptions, line: int
-) -> Iterator[Item | Unreadable]:
+def _message(chat: Chat, message: Fields, reading: ReadingOptions, line: int) -> Records:
     if message.get("is_unsent") or message.get("isUnsent") or "call_duration" in message:
         reading.leave_out("notice")
         return
@@ -91,7 +80,7 @@ def _message(
     yield from speak(chat, fields, reading, line)
 
 
-def _attached(message: Mapping[str, object]) -> Iterator[str]:
+def _attached(message: Fields) -> Iterator[str]:
     for key, kind in _ATTACHED.items():
         for part in list_of(message.get(key)):
             yield note(kind, PurePath(text_of(part.get("uri"))).name)

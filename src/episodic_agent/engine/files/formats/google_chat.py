@@ -5,24 +5,14 @@ chat's. Its time is written in words, in the language of the account.
 """
 
 import re
-from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Final
 
-from episodic_agent.core.ingest import Item
 from episodic_agent.core.ingest.times import read_clock
 from episodic_agent.engine.files.dates import day_in_words
 from episodic_agent.engine.files.formats.glimpse import Glimpse
-from episodic_agent.engine.files.formats.speaking import (
-    Chat,
-    joined,
-    list_of,
-    mapping_of,
-    note,
-    speak,
-    text_of,
-)
-from episodic_agent.engine.files.formats.walking import walk
+from episodic_agent.engine.files.formats.speaking import Chat, Records, joined, note, speak
+from episodic_agent.engine.files.formats.walking import Fields, list_of, mapping_of, text_of, walk
 from episodic_agent.engine.files.opening import Opened, Unreadable
 from episodic_agent.engine.files.options import ReadingOptions
 
@@ -35,7 +25,7 @@ def fits(seen: Glimpse) -> bool:
     return {"messages[].creator.name", "messages[].created_date"} <= seen.paths
 
 
-def read(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
+def read(opened: Opened, reading: ReadingOptions) -> Records:
     """Stream a chat's messages."""
     for met in walk(opened, {"messages[]"}):
         if isinstance(met, Unreadable):
@@ -44,9 +34,7 @@ def read(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]
             yield from _message(mapping_of(met.value), reading, met.line)
 
 
-def _message(
-    message: Mapping[str, object], reading: ReadingOptions, line: int
-) -> Iterator[Item | Unreadable]:
+def _message(message: Fields, reading: ReadingOptions, line: int) -> Records:
     if message.get("message_state") == "DELETED":
         reading.leave_out("notice")
         return

@@ -6,17 +6,16 @@ the place of what it was. Tried on journals written by hand.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import PurePath
 from typing import Final
 
-from episodic_agent.core.ingest import Item
 from episodic_agent.core.ingest.times import read_clock
 from episodic_agent.engine.files.dates import DateOrder, date_order, day_in_words, written_date
 from episodic_agent.engine.files.formats.glimpse import Glimpse
-from episodic_agent.engine.files.formats.speaking import Chat, joined, speak
+from episodic_agent.engine.files.formats.speaking import Chat, Records, joined, speak
 from episodic_agent.engine.files.opening import Opened, Unreadable, excerpt, lines
 from episodic_agent.engine.files.options import ReadingOptions
 from episodic_agent.showing import visible
@@ -44,7 +43,7 @@ def fits(seen: Glimpse) -> bool:
     return bool(dated) and all(_HEADING.fullmatch(line) for line in plain[: dated[0]])
 
 
-def read(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
+def read(opened: Opened, reading: ReadingOptions) -> Records:
     """Give the entries of a journal in the order of their days; it is held, as some begin with the newest."""
     order = reading.dates or _order(opened)
     name = PurePath(str(opened.path)).stem
@@ -88,9 +87,7 @@ def _speakers(written: Sequence[str]) -> list[str]:
     return list(names) if is_talk else []
 
 
-def _message(
-    chat: Chat, entry: _Entry, identity: str, reading: ReadingOptions
-) -> Iterator[Item | Unreadable]:
+def _message(chat: Chat, entry: _Entry, identity: str, reading: ReadingOptions) -> Records:
     text = joined(entry.title, "\n".join(entry.more))
     clock = _CLOCK.match("\n".join(entry.more).lstrip())
     time = read_clock(clock[0]) if clock else None

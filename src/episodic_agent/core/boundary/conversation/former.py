@@ -1,8 +1,10 @@
-"""`default-2026-12` as it was, for frames and decisions made under it; new ones follow `default.py`.
+"""What `default` meant before, for frames and decisions made under it; new ones follow `default.py`.
 
-The same cues and networks, each gap judged by one, but another clock: its weights, learnt from chats whose
-labels were sessions only, let a short silence speak against a boundary, up to three in log-odds; where times
-are given the threshold stands still; after a long silence a thread goes on with all it remembers.
+- `default-2027-02`: the same but for the networks that learnt from more kinds of talk: dialogues alone.
+- `default-2027-01`: a gap was judged by the one network of its delay, too.
+- `default-2026-12`: another clock as well. Its weights, learnt from chats whose labels were sessions only,
+  let a short silence speak against a boundary, up to three in log-odds; where times are given the threshold
+  stands still; after a long silence a thread goes on with all it remembers.
 """
 
 import math
@@ -10,9 +12,26 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from episodic_agent.core.boundary.conversation.cues.rate import counted
-from episodic_agent.core.boundary.conversation.default_2027_01 import DefaultPolicy202701
+from episodic_agent.core.boundary.conversation.default import DefaultPolicy
 from episodic_agent.core.boundary.conversation.memory import ConversationMemory, close
 from episodic_agent.core.boundary.conversation.model import BoundaryModel, Silence, sigmoid
+
+
+@dataclass(frozen=True, slots=True)
+class DefaultPolicy202702(DefaultPolicy):
+    """What `default` meant before `default-2027-03`."""
+
+    name: str = "default-2027-02"
+    broad: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DefaultPolicy202701(DefaultPolicy202702):
+    """What `default` meant before `default-2027-02`."""
+
+    name: str = "default-2027-01"
+    together: bool = False
+
 
 # What the log-odds of content and a standard deviation of silence are worth, then the evidence at 0, 1, and
 # so on to 6 on the scale of log(1 + minutes).
@@ -23,7 +42,7 @@ _HEIGHTS: Final = (-1.7252, -2.938, -3.0322, -1.2299, -0.6416, -0.5839, 0.0729)
 
 @dataclass(frozen=True, slots=True)
 class DefaultPolicy202612(DefaultPolicy202701):
-    """The policy for conversations that `default` meant before `default-2027-01`."""
+    """What `default` meant before `default-2027-01`."""
 
     name: str = "default-2026-12"
 

@@ -1,18 +1,27 @@
-"""Messages in which no known key says who spoke: refused where one plainly says it, else said so.
+"""Whose words an import brings: which of those who speak is the user, and what names nobody.
 
-Nobody named, they count as the user's own words, facts and all. A key whose name means a speaker in one of
-many languages is never passed over; another one may still say who spoke, and is named where it looks so.
+Everybody is called differently in every export: "Jonas K." in one chat, an address in mail, a handle in the
+next. Whoever is the user is theirs in all of them, so that a promise or a fact is not somebody else's; and
+the import says whom it took for the user and whom it did not, so that a mistake is seen at once.
+
+Messages in which no known key says who spoke are refused where one plainly says it, else said so. Nobody
+named, they count as the user's own words, facts and all. A key whose name means a speaker in one of many
+languages is never passed over; another one may still say who spoke, and is named where it looks so.
 """
 
 import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
+from unicodedata import category
 
-from episodic_agent.core.ingest import FIELDS
-from episodic_agent.core.language import fold, plural
+from episodic_agent.core.episodes.languages import USERS
+from episodic_agent.core.episodes.roles import AGENTS, role_of
+from episodic_agent.core.facts.speakers import is_owner
+from episodic_agent.core.ingest import FIELDS, Item
+from episodic_agent.core.language import fold, plural, words
 from episodic_agent.data import listed_words
 from episodic_agent.errors import InvalidInput
 from episodic_agent.showing import visible
@@ -116,3 +125,79 @@ def check_speakers(path: object, holders: Iterable[frozenset[str]], speaking: fr
                 f"{', '.join(sorted(keys)[:8])}); if {named[0]!r} is it, pass --speaker {named[0]}; "
                 f"if all are the user's own words, pass --speaker {NOBODY}"
             )
+
+
+WRITTEN_AS: Final = "speaker"  # among an observation's extras: the name that the user has in the export
+_LISTED: Final = 8  # names of others that a line lists
+_PICTURES: Final = ("So", "Sk", "Cf", "Me", "Mn")  # categories of signs that decorate a name
+_SHORTEST: Final = 3  # letters of a name's part that tells who may be the same
+
+
+class ImportOwner:
+    """Knows the user's words in an import, by `names` they have there, and counts who spoke."""
+
+    def __init__(self, user: str, names: Iterable[str] = ()) -> None:
+        self._user = user
+        self._names = {plain_name(name): name for name in names}
+        self._met: set[str] = set()
+        self._own: Counter[str] = Counter()
+        self._others: Counter[str] = Counter()
+
+    def take(self, item: Item) -> Item:
+        """Return an item as the user's own where its speaker has one of the names; count whose it is."""
+        name = item.actor
+        meant = self._names.keys() & set(map(plain_name, (name, *item.also)))
+        self._met |= meant
+        if meant and name.casefold() not in AGENTS:
+            item = replace(item, actor="user", extras={**item.extras, WRITTEN_AS: name})
+        if is_owner(item, self._user):
+            self._own[name] += 1
+        elif role_of(item).casefold() not in AGENTS:
+            self._others[name] += 1
+        return item
+
+    def lines(self) -> list[str]:
+        """Say whose words were taken for the user's, and whose were not; nothing where all went by roles."""
+        lines = []
+        named = [name for name in self._own if fold(name) not in USERS]
+        user = visible(self._user)
+        if named or self._others:
+            count = plural(self._own.total(), "message") if self._own else "no message"
+            of = f" by {_listed(self._own)}" if self._own else ""
+            lines.append(f"{user}'s own words: {count}{of}")
+        if self._others:
+            alike = [name for name in self._others if self._may_be(name)]
+            first = dict.fromkeys((*alike, *(name for name, _ in self._others.most_common())))
+            others = Counter({name: self._others[name] for name in first})
+            ask = f"if {' or '.join(map(repr, map(visible, alike[:3])))} is {user}, too" if alike else ""
+            ask = ask or f"if {user} is among them"
+            option = " ".join(f"--me {shlex.quote(visible(name))}" for name in alike[:3]) or "--me NAME"
+            lines.append(f"others' words: {_listed(others)}; {ask}, pass {option}")
+        unmet = [name for plain, name in self._names.items() if plain not in self._met]
+        lines += [f"nobody is called {visible(name)!r} here, as --me says" for name in unmet]
+        return lines
+
+    def _may_be(self, name: str) -> bool:
+        """Tell whether a name may be one of the user's: a part of it begins as a part of theirs does."""
+        parts = [part for own in (self._user, *self._names) for part in words(fold(own))]
+        return any(
+            min(len(part), len(own)) >= _SHORTEST and (part.startswith(own) or own.startswith(part))
+            for part in words(fold(name))
+            for own in parts
+        )
+
+
+def plain_name(name: str) -> str:
+    """Return a name as it is compared: without case, pictures and more than a space.
+
+    >>> plain_name("Kat 🚲"), plain_name("Jonas  K."), plain_name("J.Koenig@mail.example")
+    ('kat', 'jonas k.', 'j.koenig@mail.example')
+    """
+    return " ".join("".join(" " if category(sign) in _PICTURES else sign for sign in fold(name)).split())
+
+
+def _listed(names: Counter[str]) -> str:
+    """Write names, each with how many messages are theirs."""
+    shown = [f"{visible(name)} ({count:,})" for name, count in list(names.items())[:_LISTED]]
+    more = len(names) - _LISTED
+    return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")

@@ -1,1 +1,0 @@
-"""Who speaks in an import: `owning` knows the user by all names, `unnamed` asks where nobody is named."""
