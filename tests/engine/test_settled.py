@@ -11,7 +11,8 @@ from builders.minilm import default_model
 from benchmarks.commitments import measure
 from episodic_agent import Memory
 from episodic_agent.core.recall.settling import reports
-from episodic_agent.engine.recall import commitments
+from episodic_agent.engine.recall import commitments, settling
+from episodic_agent.engine.recall.settling import CommitmentQuestion
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.schemas import Scope
@@ -55,14 +56,14 @@ def test_a_promise_that_is_settled_gives_way(ana: UserMemory, monkeypatch: pytes
     def share(question: str) -> float:
         embedder = default_model()
         at = MONDAY + timedelta(days=5)
-        asked = commitments.CommitmentQuestion(question, embedder.embed([question])[0], embedder.name, None)
+        asked = CommitmentQuestion(question, embedder.embed([question])[0], embedder.name, None)
         with ana._deps.store.begin(Scope(user_id="Ana"), write=False) as tx:
             shares = commitments.commitments_asked(tx, asked, at, Visibility(tx, at)).shares
             stored = tx.observations.get(list(shares))
         return next(shares[ref] for ref, item in stored.items() if item.text == TALK[1][2])
 
     settled = share("what did I promise Ravi?")
-    monkeypatch.setattr(commitments, "SETTLED", 1.1)  # nothing is settled then
+    monkeypatch.setattr(settling, "SETTLED", 1.1)  # nothing is settled then
     assert settled < share("what did I promise Ravi?")
 
 
