@@ -7,9 +7,9 @@ It learns from `tools/facts/asked_whose.tsv` ("+": what others took on or owe to
 took on; what stands under both, who does something or what "we" owe, asks for neither), written by hand in
 six languages. A second judge tells whether whoever is spoken to is asked for their own ("what did you promise
 me?"), by `asked_you.tsv`, a third whether what "we" took on is, by `asked_ours.tsv`. Of messages one tells
-whether they only ask something of others (`requests.tsv`), one whether it is somebody else who takes something
-on ("Jonas said he'll pay me back"; `promised_by_others.tsv`), both beside the lines of `commitments_*.tsv`
-that do take something on. The last tells whether a decision of a session says that something is done
+whether they only ask something of others (`requests.tsv`), one whether somebody else takes something on
+("Jonas said he'll pay me back"; `promised_by_others.tsv`), both beside the lines of `commitments_*.tsv` that
+do take something on. The last tells whether a decision of a session says that something is done
 (`decided.tsv`). Printed: how they do on a fifth that they are not taught.
 """
 

@@ -41,7 +41,7 @@ BY_NAME: Final = 0.45  # what surely taking something on tells where only its sp
 LIST_ASKED: Final = 0.6  # how likely a question that names no matter asks for commitments that are listed
 SURE: Final = 0.65  # from which surely others' are asked for; up to 1 - that, the asker's
 REQUESTS: Final = 0.5  # from which a message only asks something of others
-OF_ANOTHER: Final = 0.65  # from which it tells what somebody else takes on
+OF_ANOTHER: Final = 0.8  # from which it tells what somebody else takes on
 _BOTH: Final = "language/coming.both"
 _PIECE: Final = 2  # words of content that what "and" joins has at least, to be something of its own
 _SURNAME: Final = 4  # letters of the last word of a name from which it alone names its bearer
@@ -73,13 +73,17 @@ class AskedPeople(NamedTuple):
         of_another = undertaking.of_another >= OF_ANOTHER
         if self.by_them and of_another and any(_is_named(text, who) for who in self.whose | self.names):
             return True
-        if fold(undertaking.actor) not in self.whose or (self.own and of_another):
+        if fold(undertaking.actor) not in self.whose:
             return False
         if self.by_them or not (self.others or self.names):
             return True
         to_them = undertaking.in_thread or undertaking.others_near
         setting = f"{text}\n{undertaking.setting}"
         return to_them or any(_is_named(setting, who) for who in self.others | self.names)
+
+    def lists(self, undertaking: "Undertaking") -> bool:
+        """Tell whether one of theirs is taken on by them: of others is only asked something, of them told."""
+        return undertaking.of_another < OF_ANOTHER if self.own else undertaking.asks < REQUESTS
 
     def naming(self, terms: Iterable[str], some: Iterable["Undertaking"]) -> "AskedPeople":
         """Return them with those words of the question that name somebody beside some messages.
@@ -88,7 +92,7 @@ class AskedPeople(NamedTuple):
         """
         texts = [f"{fold(one.text)}\n{one.setting}" for one in some]
         names = frozenset(term for term in terms if any(_names(text, term) for text in texts))
-        if self.others or not names or not self.sure:
+        if self.own or self.others or not names or not self.sure:
             return self
         bearers = frozenset(who for who in self.whose if any(_names(who, name) for name in names))
         return self._replace(names=names, whose=bearers if self.by_them else self.whose - bearers)
@@ -151,24 +155,28 @@ def takes_on(text: str, vector: Vector | None = None) -> float:
 def only_asks(text: str, vector: Vector | None = None) -> float:
     """Return how likely a message asks something of others, or complains, and takes nothing on; in [0, 1].
 
-    A long one does not where one of its sentences that may take something on does not ask.
-
     >>> only_asks("I want my money back") > REQUESTS > only_asks("You get your money back by Friday")
     True
     """
-    parts = [text[start:end] for start, end in parts_of(text)][-_PARTS:] or [text]
-    taking = [part for part in parts if likely(TAKING, part) >= SURE_TAKING] or parts
-    by_words = min(likely(REQUESTING, part) for part in taking)
-    return by_words if vector is None else 0.5 * (by_words + likely(REQUESTING, text, vector))
+    return _where_taking(REQUESTING, text, vector)
 
 
 def of_another(text: str, vector: Vector | None = None) -> float:
     """Return how likely what a message tells of is taken on by somebody else than who speaks; in [0, 1].
 
-    >>> of_another("Jonas said he'll pay me back") > OF_ANOTHER > of_another("I'll pay Jonas back")
-    True
+    >>> texts = "Jonas said he'll pay me back the 60 on Sunday", "I'll pay Jonas back"
+    >>> [of_another(text) > OF_ANOTHER for text in texts]
+    [True, False]
     """
-    return likely(BY_OTHERS, text, vector)
+    return _where_taking(BY_OTHERS, text, vector)
+
+
+def _where_taking(judge: str, text: str, vector: Vector | None) -> float:
+    """Return how likely a judge holds a message for what it looks for: the least of all that takes on."""
+    parts = [text[start:end] for start, end in parts_of(text)][-_PARTS:] or [text]
+    taking = [part for part in parts if likely(TAKING, part) >= SURE_TAKING] or parts
+    by_words = min(likely(judge, part) for part in taking)
+    return by_words if vector is None else 0.5 * (by_words + likely(judge, text, vector))
 
 
 def may_be_listed(text: str) -> bool:
@@ -202,8 +210,10 @@ def parts_taken_on(text: str, language: str | None = None) -> tuple[str, ...]:
     That is each sentence that does, with those around it that do not, and what "and" joins in one where
     each side has words of content.
 
-    >>> parts_taken_on("I'll book the vet and order the cake."), parts_taken_on("I'll bring bread and butter.")
-    (("I'll book the vet", 'order the cake.'), ("I'll bring bread and butter.",))
+    >>> parts_taken_on("I'll book the vet and order the cake.")
+    ("I'll book the vet", 'order the cake.')
+    >>> parts_taken_on("I'll bring bread and butter.")
+    ("I'll bring bread and butter.",)
     """
     rows: list[str] = []
     pending = ""

@@ -5,8 +5,8 @@ Riverside" shares its rarest and settles nothing. A judge reads whether a messag
 settled at all; a weighed sum over the pair, beside all else that was taken on, whether it is this: well in
 one thread, seldom where another tells of it. Both are made by `tools/train_commitments.py`.
 
-How its session ended tells it, too: a decision in words of the promise that says something is done ("19 euros
-refunded"), not that it is to come ("refund promised by the 31st"), or success once the day it was due is over.
+How its session ended tells it, too: a decision in words of the promise that says something is done ("19
+euros refunded"), not that it is to come ("refund promised by the 31st"), or success once it was due.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -101,11 +101,12 @@ def says_done(decision: str, at: datetime, *, well: bool) -> bool:
 def pieces_settled(
     decided: Iterable[str], pieces: Sequence[frozenset[str]], weights: Mapping[str, float]
 ) -> list[int]:
-    """Return the places of those pieces of what was taken on that words tell of: the ones that share most.
+    """Return the places of those pieces that the words of a decision settle: the ones that share most.
 
-    `weights` are of words by rarity, of those that are known; none below `SHARED` of all that is told.
+    A piece is words of what was taken on. `weights` are of words by rarity, of those that are known; none below `SHARED` of all.
 
-    >>> pieces_settled(["crown", "fitted"], [frozenset({"crown", "lab"}), frozenset({"bill"})], {"crown": 2.0})
+    >>> crown, bill = frozenset({"crown", "lab"}), frozenset({"bill"})
+    >>> pieces_settled(["crown", "fitted"], [crown, bill], {"crown": 2.0})
     [0]
     """
     known = {term: weights[term] for term in decided if term in weights}

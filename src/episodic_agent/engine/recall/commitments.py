@@ -178,7 +178,7 @@ def _theirs(people: AskedPeople, some: Iterable[Undertaking]) -> NDArray[np.bool
     kept = [people.keeps(one) for one in every]
     if not people.sure or not (any(kept) or any(fold(one.actor) in people.whose for one in every)):
         return None
-    return np.array([keeps and one.asks < REQUESTS for keeps, one in zip(kept, every, strict=True)])
+    return np.array(kept)
 
 
 def _listable(
@@ -197,6 +197,7 @@ def _listable(
         one
         for one in taken_on
         if one.ref in own
+        and people.lists(some[one.ref])
         and _may_be_listed(some[one.ref])
         and not one.is_nod
         and not (of_people and is_reply(one.item))
@@ -240,6 +241,7 @@ def _is_bare(tx: Transaction, asked: CommitmentQuestion, people: AskedPeople) ->
 def _terms_of_question(tx: Transaction, asked: CommitmentQuestion, people: AskedPeople) -> list[str]:
     named = people.whose | people.others
     names = {term for actor in tx.observations.actors() if fold(actor) in named for term in tokens(actor)}
+    names = names.union(*map(tokens, people.names))
     return [term for term in content_terms(asked.text, asked.language) if term not in names]
 
 
@@ -358,6 +360,7 @@ class _TalkAround:
     def undertaking(self, ref: int, likelihood: float, now: datetime) -> Undertaking:
         """Return a message as the choice reads it."""
         item = self._stored[ref]
+        text = own_words(item).text
         near = [
             other
             for other in range(ref - NEAR, ref + NEAR + 1)
@@ -367,7 +370,7 @@ class _TalkAround:
         own = [ref, ref - 1] if ref - 1 in near and self._answers(ref) else [ref]
         return Undertaking(
             item.actor,
-            own_words(item).text,
+            text,
             len(own) > 1,
             likelihood,
             max(self._cosines[one] for one in own),
@@ -376,8 +379,8 @@ class _TalkAround:
             item.thread_id in self._named,
             any(fold(self._stored[one].actor) in self._people.others for one in near),
             (now - item.at).total_seconds() / _DAY,
-            only_asks(own_words(item).text, self._vectors.get(ref)),
-            of_another(own_words(item).text, self._vectors.get(ref)),
+            only_asks(text, self._vectors.get(ref)) if any(map(is_person, speakers)) else 0.0,
+            of_another(text, self._vectors.get(ref)),
             "\n".join([fold(self._names.get(item.thread_id, "")), *self._topics(item.thread_id), *speakers]),
         )
 
@@ -425,7 +428,8 @@ def _listed(
 class _Piece(NamedTuple):
     """Part of a message that takes something on: a sentence, or what "and" joins in one, which is due `due`.
 
-    `whole` is what is listed where none of it is settled alone. `terms` are its words, of a first one those of the message before it, too: it may answer a request.
+    `whole` is what is listed where none of it is settled alone. `terms` are its words, of a first one those
+    of the message before it, too: it may answer a request.
     """
 
     task: TakenOn
@@ -501,7 +505,7 @@ class _Evidence:
         return {t: term_weight(t, counts[t], statistics.documents) for t in terms if counts.get(t)}
 
     def rows(self) -> Iterator[tuple[_Piece, Observation | SessionEnd | None, frozenset[int]]]:
-        """Yield what is listed, with what settled it: whole sentences, but for one that is settled in part."""
+        """Yield what is listed, with what settled it: in parts only where a part is settled alone."""
         order = groupby(enumerate(self._pieces), key=lambda one: (one[1].task.ref, one[1].whole))
         for some in (dict(pairs) for _, pairs in order):
             settled = {n: self._by.get(n) for n in some}
