@@ -48,8 +48,8 @@ from episodic_agent.core.recall.commitments import (
 )
 from episodic_agent.core.recall.settling import PAIRING, REPORTING, products
 from episodic_agent.core.recall.settling import features as features_of_pairs
-from episodic_agent.engine.recall.commitments import FEW, TOGETHER, read_undertakings
-from episodic_agent.engine.recall.settling import (
+from episodic_agent.engine.recall.commitments.asking import FEW, TOGETHER, read_undertakings
+from episodic_agent.engine.recall.commitments.settling import (
     REPORTED,
     SETTLED,
     CommitmentQuestion,

@@ -103,7 +103,8 @@ def pieces_settled(
 ) -> list[int]:
     """Return the places of those pieces that the words of a decision settle: the ones that share most.
 
-    A piece is words of what was taken on. `weights` are of words by rarity, of those that are known; none below `SHARED` of all.
+    A piece is words of what was taken on. `weights` are of words by rarity, of those that are known; a piece
+    shares more than `SHARED` of all.
 
     >>> crown, bill = frozenset({"crown", "lab"}), frozenset({"bill"})
     >>> pieces_settled(["crown", "fitted"], [crown, bill], {"crown": 2.0})

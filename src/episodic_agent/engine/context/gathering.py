@@ -52,7 +52,6 @@ from episodic_agent.engine.recall.filtering import SearchBounds, refs_of_threads
 from episodic_agent.engine.recall.gathering import REACH, outermost, within
 from episodic_agent.engine.recall.happening import happened_refs
 from episodic_agent.engine.recall.matching import as_shown
-from episodic_agent.engine.recall.settling import CommitmentQuestion
 from episodic_agent.engine.recall.talks import asked_alone, named_talk, refs_of_people
 from episodic_agent.engine.recall.times import (
     in_its_time,
@@ -204,7 +203,7 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
 def _with_commitments(tx: Transaction, deps: Deps, now: Situation, visibility: Visibility) -> Situation:
     only = now.others.only
     among = None if only is None else partial(refs_of_threads, tx, only)
-    asked = CommitmentQuestion(now.text, now.vector, deps.embedder_name, deps.language, among)
+    asked = commitments.CommitmentQuestion(now.text, now.vector, deps.embedder_name, deps.language, among)
     every = commitments.commitments_asked(tx, asked, now.at, visibility)
     return replace(now, taken_on=every.within(partial(_of_before, tx, now=now)))
 

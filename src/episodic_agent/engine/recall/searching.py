@@ -55,7 +55,6 @@ from episodic_agent.engine.recall.proving import (
     ranked_hits,
     why_hidden,
 )
-from episodic_agent.engine.recall.settling import CommitmentQuestion
 from episodic_agent.engine.recall.talks import asked_alone, known_names, named_talk, refs_of_people
 from episodic_agent.engine.recall.times import (
     in_its_time,
@@ -328,7 +327,7 @@ class Recaller:
         text, deps, bounds = asked.query.text, self._deps, asked.filter_
         among = partial(within, tx, bounds) if bounds else None
         vector = asked.vector
-        question = CommitmentQuestion(text, vector, deps.embedder_name, deps.language, among)
+        question = commitments.CommitmentQuestion(text, vector, deps.embedder_name, deps.language, among)
         taken_on = commitments.commitments_asked(tx, question, asked.now, visibility)
         return replace(asked, taken_on=taken_on)
 

@@ -47,7 +47,7 @@ from episodic_agent.core.recall.due import due_by
 from episodic_agent.core.recall.query import words_capitalised
 from episodic_agent.core.recall.settling import pieces_settled, reports
 from episodic_agent.core.threads.turns import is_reply
-from episodic_agent.engine.recall.settling import (
+from episodic_agent.engine.recall.commitments.settling import (
     CommitmentQuestion,
     EndedSession,
     TakenOn,
@@ -75,6 +75,7 @@ TOGETHER: Final = timedelta(days=2)  # from then on nothing is an answer to what
 _DAY: Final = 86_400.0
 SURELY: Final = 0.4  # and from which a list says that it is settled: .79 of what it calls so is
 _DONE: Final = 0.5  # from which a message that may take something on rather reports that it is done
+_REPORTS: Final = 2  # messages that are told to settle one thing, the second where it surely does
 MOST_LISTED: Final = 20  # commitments that are listed
 _LESS: Final = 0.5  # of the share of what is surely settled is taken away
 ANSWERING: Final = 0.38  # how likely one is asked for, from which a search does not say that it knows nothing
@@ -144,11 +145,7 @@ def commitments_asked(
     rivals = [ref for ref, one in some.items() if ref not in chosen and _takes_on(one)]
     beside = read_taken_on(tx, rivals, [], visibility)
     settled = settled_by(tx, taken_on, asked, now, visibility, beside)
-    for ref, reported in settled.items():
-        report, sure = reported[0]
-        shares[report] = max(shares.get(report, 0.0), chosen[ref])
-        for part in (ref, ref - 1) if ref in answers else (ref,):
-            shares[part] *= 1.0 - sure * _LESS
+    _add_reports(shares, chosen, answers, settled)
     sure = max(by_name_alone(people, some.values()) if bare else 0.0, float(likely.max(initial=0.0)))
     if theirs is not None:
         taken_on = _listable(taken_on, some, theirs, people)
@@ -168,6 +165,22 @@ def commitments_asked(
     return Commitments(dict(sorted(shares.items())), sure, listed, alone)
 
 
+def _add_reports(
+    shares: dict[int, float],
+    chosen: Mapping[int, float],
+    answers: Sequence[int],
+    settled: Mapping[int, Sequence[tuple[int, float]]],
+) -> None:
+    """Add the messages that likeliest settle what is chosen to the shares; what is settled gives way."""
+    for ref, reported in settled.items():
+        likeliest, sure = reported[0]
+        for report, sure_of in reported[:_REPORTS]:
+            if sure_of >= SURELY or report == likeliest:
+                shares[report] = max(shares.get(report, 0.0), chosen[ref])
+        for part in (ref, ref - 1) if ref in answers else (ref,):
+            shares[part] *= 1.0 - sure * _LESS
+
+
 def _takes_on(undertaking: Undertaking) -> bool:
     return undertaking.likelihood >= SURE_TAKING and undertaking.asks < REQUESTS
 
@@ -175,10 +188,10 @@ def _takes_on(undertaking: Undertaking) -> bool:
 def _theirs(people: AskedPeople, some: Iterable[Undertaking]) -> NDArray[np.bool_] | None:
     """Tell which messages are surely whose are asked for, None where that is not sure or they say nothing."""
     every = list(some)
-    kept = [people.keeps(one) for one in every]
-    if not people.sure or not (any(kept) or any(fold(one.actor) in people.whose for one in every)):
+    is_theirs = [people.keeps(one) for one in every]
+    if not people.sure or not (any(is_theirs) or any(fold(one.actor) in people.whose for one in every)):
         return None
-    return np.array(kept)
+    return np.array(is_theirs)
 
 
 def _listable(
@@ -411,7 +424,7 @@ def _listed(
     refs = refs if asked.among is None else np.intersect1d(refs, asked.among())
     before = stored_before(tx, visibility.shown(refs), max(task.item.at for task in taken_on))
     pieces = [piece for task in taken_on for piece in _pieces(task, before.get(task.ref - 1), asked.language)]
-    evidence = _Evidence(tx, pieces, asked.language)
+    evidence = _Settlements(tx, pieces, asked.language)
     for task in taken_on:
         evidence.report(
             task.ref, [(ref, reported[ref]) for ref in settled.get(task.ref, ()) if ref in reported]
@@ -425,37 +438,39 @@ def _listed(
     return sorted(result, key=lambda row: _as_due(row.commitment))[:MOST_LISTED]
 
 
-class _Piece(NamedTuple):
+class _TakenOnPart(NamedTuple):
     """Part of a message that takes something on: a sentence, or what "and" joins in one, which is due `due`.
 
-    `whole` is what is listed where none of it is settled alone. `terms` are its words, of a first one those
-    of the message before it, too: it may answer a request.
+    `sentence` is what is listed where none of it is settled alone. `terms` are its words, of a first one
+    those of the message before it, too: it may answer a request.
     """
 
     task: TakenOn
-    whole: str
+    sentence: str
     text: str
     terms: frozenset[str]
     due: date | None
 
 
-def _pieces(task: TakenOn, before: Observation | None, language: str | None) -> Iterator[_Piece]:
+def _pieces(task: TakenOn, before: Observation | None, language: str | None) -> Iterator[_TakenOnPart]:
     """Yield the parts of a message of which one may be settled and another not."""
     request = None if task.asked is None else before
-    for place, whole in enumerate(undertakings(own_words(task.item).text, language)):
-        for n, text in enumerate(parts_taken_on(whole, language)):
+    for place, sentence in enumerate(undertakings(own_words(task.item).text, language)):
+        for n, text in enumerate(parts_taken_on(sentence, language)):
             first = not place and not n
             behind = "" if not first or before is None else own_words(before).text
-            due = _due(text, task.item) or _due(whole, task.item)
+            due = _due(text, task.item) or _due(sentence, task.item)
             if due is None and first and request is not None:
                 due = _due(own_words(request).text, request)
-            yield _Piece(task, whole, text, frozenset(content_terms(f"{behind}\n{text}", language)), due)
+            yield _TakenOnPart(
+                task, sentence, text, frozenset(content_terms(f"{behind}\n{text}", language)), due
+            )
 
 
-class _Evidence:
+class _Settlements:
     """Which part of what was taken on is settled, and by what: the first that tells of it."""
 
-    def __init__(self, tx: Transaction, pieces: Sequence[_Piece], language: str | None) -> None:
+    def __init__(self, tx: Transaction, pieces: Sequence[_TakenOnPart], language: str | None) -> None:
         self._tx = tx
         self._pieces = pieces
         self._language = language
@@ -466,8 +481,8 @@ class _Evidence:
         """Have messages settle the parts of one message: those they share words with, all if with none."""
         own = [n for n, piece in enumerate(self._pieces) if piece.task.ref == task]
         for ref, item in reported:
-            told = frozenset(content_terms(own_words(item).text, self._language))
-            shares = [len(told & self._pieces[n].terms) for n in own]
+            reported_terms = frozenset(content_terms(own_words(item).text, self._language))
+            shares = [len(reported_terms & self._pieces[n].terms) for n in own]
             for n, share in zip(own, shares, strict=True):
                 if share == max(shares) and n not in self._by:
                     self._by[n], self._refs[n] = item, ref
@@ -504,9 +519,9 @@ class _Evidence:
         counts = statistics.frequencies
         return {t: term_weight(t, counts[t], statistics.documents) for t in terms if counts.get(t)}
 
-    def rows(self) -> Iterator[tuple[_Piece, Observation | SessionEnd | None, frozenset[int]]]:
+    def rows(self) -> Iterator[tuple[_TakenOnPart, Observation | SessionEnd | None, frozenset[int]]]:
         """Yield what is listed, with what settled it: in parts only where a part is settled alone."""
-        order = groupby(enumerate(self._pieces), key=lambda one: (one[1].task.ref, one[1].whole))
+        order = groupby(enumerate(self._pieces), key=lambda one: (one[1].task.ref, one[1].sentence))
         for some in (dict(pairs) for _, pairs in order):
             settled = {n: self._by.get(n) for n in some}
             if len({report is None for report in settled.values()}) > 1:
@@ -514,7 +529,7 @@ class _Evidence:
                     yield piece, settled[n], self._refs_of([n])
                 continue
             first = min(some)
-            yield some[first]._replace(text=some[first].whole), settled[first], self._refs_of(some)
+            yield some[first]._replace(text=some[first].sentence), settled[first], self._refs_of(some)
 
     def _refs_of(self, places: Iterable[int]) -> frozenset[int]:
         return frozenset(self._refs[n] for n in places if n in self._refs)
