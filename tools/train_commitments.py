@@ -41,22 +41,20 @@ from episodic_agent.core.recall.commitments import (
     LISTED,
     LISTING,
     LONGEST,
+    MAYBE,
     TAKING,
     features,
     takes_on,
 )
 from episodic_agent.core.recall.settling import PAIRING, REPORTING, products
 from episodic_agent.core.recall.settling import features as features_of_pairs
-from episodic_agent.engine.recall.commitments import (
-    FEW,
-    LIKELY,
+from episodic_agent.engine.recall.commitments.asking import FEW, TOGETHER, read_undertakings
+from episodic_agent.engine.recall.commitments.settling import (
     REPORTED,
     SETTLED,
-    TOGETHER,
     CommitmentQuestion,
     TakenOn,
     read_reports,
-    read_undertakings,
 )
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import OBSERVATIONS, Embedder, Transaction, ref_of
@@ -255,7 +253,7 @@ def every_undertaking(tx: Transaction, embedder: Embedder, named: Container[str]
     vectors = tx.index.vectors(OBSERVATIONS, embedder.name, list(stored))
     result = []
     for ref, item in sorted(stored.items()):
-        if item.external_id in named or takes_on(item.text, vectors.get(ref)) >= LIKELY:
+        if item.external_id in named or takes_on(item.text, vectors.get(ref)) >= MAYBE:
             before = stored.get(ref - 1)
             answers = (
                 before is not None
@@ -284,7 +282,7 @@ def main() -> None:
         raise SystemExit(f"the judges learn the vectors of {EMBEDDER} alone")
     others = everyday(options.data, embedder)
     for judge in (
-        Judge(TAKING, "commitments_*.tsv", LIKELY, "whether a message takes something on"),
+        Judge(TAKING, "commitments_*.tsv", MAYBE, "whether a message takes something on"),
         Judge(
             LISTING,
             "commitments_*.tsv",

@@ -115,13 +115,13 @@ export interface Changed {
   changed: boolean;
 }
 
-/** Something that somebody took on, in the words of its message, and whether it is settled. `text` is the message, or of a long one a sentence. `to` is who it was said to, else its thread ("" unknown); `due` the day it names. `settled_by` is the later message that likeliest settled it, None: it is open. */
+/** Something that somebody took on, in the words of its message, and whether it is settled. `text` is the message, or of a long one a sentence. `to` is who it was said to, else its thread ("" unknown); `due` the day it names. `settled_by` is the later message that likeliest settled it, or how its session ended, None: it is open. */
 export interface Commitment {
   observation: Observation;
   text: string;
   to: string;
   due: string | null;
-  settled_by: Observation | null;
+  settled_by: Observation | SessionEnd | null;
 }
 
 /** A recalled line of a context and where it is from: thread, episode and observations. `line` counts the text's lines from 0. `observations` are the caller's own ids where there are any; `episode_id` may be that of an open frame. */
@@ -855,6 +855,15 @@ export interface Session {
   key_decisions: string[];
   outcome: string | null;
   ended_at: string | null;
+}
+
+/** How a session ended, as far as it settles something: `text` is a decision of it, or its outcome. `at` is when it ended, `episode_id` its own, `topic` what it was started for. */
+export interface SessionEnd {
+  at: string;
+  text: string;
+  topic: string;
+  episode_id: string;
+  utc_offset: number | null;
 }
 
 /** A page of a list of Session. */

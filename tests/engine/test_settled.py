@@ -12,6 +12,7 @@ from benchmarks.commitments import measure
 from episodic_agent import Memory
 from episodic_agent.core.recall.settling import reports
 from episodic_agent.engine.recall import commitments
+from episodic_agent.engine.recall.commitments import settling
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.schemas import Scope
@@ -62,7 +63,7 @@ def test_a_promise_that_is_settled_gives_way(ana: UserMemory, monkeypatch: pytes
         return next(shares[ref] for ref, item in stored.items() if item.text == TALK[1][2])
 
     settled = share("what did I promise Ravi?")
-    monkeypatch.setattr(commitments, "SETTLED", 1.1)  # nothing is settled then
+    monkeypatch.setattr(settling, "SETTLED", 1.1)  # nothing is settled then
     assert settled < share("what did I promise Ravi?")
 
 

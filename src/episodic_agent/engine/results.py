@@ -152,19 +152,38 @@ class Suppressed:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionEnd:
+    """How a session ended, as far as it settles something: `text` is a decision of it, or its outcome.
+
+    `at` is when it ended, `episode_id` its own, `topic` what it was started for.
+    """
+
+    at: datetime
+    text: str
+    topic: str
+    episode_id: UUID
+    utc_offset: int | None = None
+
+    @property
+    def actor(self) -> str:
+        """Return who says so: its topic."""
+        return self.topic
+
+
+@dataclass(frozen=True, slots=True)
 class Commitment:
     """Something that somebody took on, in the words of its message, and whether it is settled.
 
     `text` is the message, or of a long one a sentence. `to` is who it was said to, else its
     thread ("" unknown); `due` the day it names. `settled_by` is the later message that likeliest settled it,
-    None: it is open.
+    or how its session ended, None: it is open.
     """
 
     observation: Observation
     text: str
     to: str = ""
     due: date | None = None
-    settled_by: Observation | None = None
+    settled_by: Observation | SessionEnd | None = None
 
     def __repr__(self) -> str:
         return described(self, self.observation.at, self.line)

@@ -1,6 +1,7 @@
 """What chaining reads of an episode, and the values it returns: small, frozen, without a store."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -9,6 +10,7 @@ from uuid import UUID
 
 from episodic_agent.core.chains.opening import OpeningCues, opening
 from episodic_agent.core.episodes.languages import guess_language
+from episodic_agent.core.language import fold, words
 from episodic_agent.core.links.choice import Talk, talk_of
 from episodic_agent.core.links.features import Features, ThreadFeatures, thread_of
 from episodic_agent.core.links.reading import read_message
@@ -19,6 +21,8 @@ MOST_TURNS: Final = 8  # read of a session: it begins with its subject, and a lo
 LONGEST_TEXT: Final = 300  # characters read of a message
 UNNAMED: Final = frozenset({"time", "number"})  # every session has some: they name nothing
 ABANDONED: Final = "abandoned"
+_SHARED, _OWN_SHARED = 3, 2  # topics that a word stands in at least, to be one that most share
+_WORD: Final = re.compile(r"\w+")
 _REFERENCE: Final = re.compile(r"\b[A-Z][A-Z0-9]{1,9}-[1-9]\d*\b|(?<!\w)#[1-9]\d+\b")
 
 
@@ -142,6 +146,37 @@ def view_of(
         own_references=references(
             [*(turn.text for turn, _ in read[:1]), *([first[0].text] if first else [])]
         ),
+    )
+
+
+def shared_words(topics: Sequence[str], owner: str = "") -> frozenset[str]:
+    """Return the words that stand in most topics, folded: they tell no session from another.
+
+    Whose topics all begin with a customer's name means each time another matter. A word of the owner's name
+    is such from two topics on.
+
+    >>> sorted(shared_words(["Brandt: DNS", "Brandt: invoice", "Brandt: new shop", "Kim: invoice"]))
+    ['brandt']
+    >>> sorted(shared_words(["Smit Dental: backups", "Smit Dental: password"], "smit-dental"))
+    ['dental', 'smit']
+    """
+    counts = Counter(word for topic in topics for word in {*words(topic)})
+    own = {*words(owner)}
+    return frozenset(
+        word
+        for word, count in counts.items()
+        if 2 * count > len(topics) and count >= (_OWN_SHARED if word in own else _SHARED)
+    )
+
+
+def without(text: str, shared: frozenset[str]) -> str:
+    """Return a text without some words, by `shared_words`.
+
+    >>> without("Brandt: new DNS", frozenset({"brandt"}))
+    ': new DNS'
+    """
+    return (
+        _WORD.sub(lambda word: "" if fold(word[0]) in shared else word[0], text).strip() if shared else text
     )
 
 

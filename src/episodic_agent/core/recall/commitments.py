@@ -7,19 +7,19 @@ answers a question a weighed sum of few features tells. All are made by `tools/t
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from episodic_agent.core.episodes.languages import ASSISTANTS
+from episodic_agent.core.episodes.languages import ASSISTANTS, content_terms
 from episodic_agent.core.facts.stating import SHORT, is_person, likely, parts_of, vector_of
 from episodic_agent.core.language import fold, sentences
 from episodic_agent.core.recall.alone import QUESTION_MARKS
 from episodic_agent.core.recall.query import ASKER, ASKER_ROLES, people_named
-from episodic_agent.data import arrays
+from episodic_agent.data import arrays, phrases
 from episodic_agent.schemas import Vector
 
 TAKING: Final = "recall/commitments.npz"
@@ -28,37 +28,74 @@ ASKING: Final = "recall/commitments_asked.npz"
 CHOOSING: Final = "recall/commitments_chosen.npz"
 WHOSE: Final = "recall/commitments_whose.npz"
 ADDRESSED: Final = "recall/commitments_addressed.npz"
+OURS: Final = "recall/commitments_ours.npz"
+REQUESTING: Final = "recall/commitments_requests.npz"
+BY_OTHERS: Final = "recall/commitments_by_others.npz"
 ASKED: Final = 0.45  # from which a question asks for commitments
 LONGEST: Final = 400  # characters of such a question
+MAYBE: Final = 0.3  # from which a message may take something on
 LISTED: Final = 0.3  # from which a message is listed as one that takes something on
 SURE_TAKING: Final = 0.45  # from which a message takes something on where nothing but whose it is is asked
 _PARTS: Final = 12  # of a long message that are judged, its last
 BY_NAME: Final = 0.45  # what surely taking something on tells where only its speaker is asked for
 LIST_ASKED: Final = 0.6  # how likely a question that names no matter asks for commitments that are listed
 SURE: Final = 0.65  # from which surely others' are asked for; up to 1 - that, the asker's
+REQUESTS: Final = 0.5  # from which a message only asks something of others
+OF_ANOTHER: Final = 0.8  # from which it tells what somebody else takes on
+_BOTH: Final = "language/coming.both"
+_PIECE: Final = 2  # words of content that what "and" joins has at least, to be something of its own
+_SURNAME: Final = 4  # letters of the last word of a name from which it alone names its bearer
 _FAR: Final = 4.0  # log-odds beyond which a judge is not believed
 
 
 class AskedPeople(NamedTuple):
     """Who a question for commitments is about: whose they are, and to whom; by the actors' names, folded.
 
-    `whose` is empty where it names nobody, or a "we". `sure`: nobody else's are asked for.
+    `whose` is empty where it names nobody, or a "we". `sure`: nobody else's are asked for. `own`: the asker's
+    are, not what they tell of others. `names` are words of the question that name somebody who never spoke:
+    to whom, or with `by_them` whose.
     """
 
     whose: frozenset[str]
     others: frozenset[str]
     sure: bool = False
+    own: bool = False
+    names: frozenset[str] = frozenset()
+    by_them: bool = False
 
     def keeps(self, undertaking: "Undertaking") -> bool:
         """Tell whether a message is one of theirs, and to whom it is asked for.
 
-        That of somebody else who names them mostly speaks to them.
+        That of somebody else who names them mostly speaks to them. Of "Jonas said he'll pay me back" it is
+        Jonas who takes it on, whoever says so.
         """
         text = fold(undertaking.text)
+        of_another = undertaking.of_another >= OF_ANOTHER
+        if self.by_them and of_another and any(_is_named(text, who) for who in self.whose | self.names):
+            return True
+        if fold(undertaking.actor) not in self.whose:
+            return False
+        if self.by_them or not (self.others or self.names):
+            return True
         to_them = undertaking.in_thread or undertaking.others_near
-        return fold(undertaking.actor) in self.whose and (
-            not self.others or to_them or any(_names(text, who) for who in self.others)
-        )
+        setting = f"{text}\n{undertaking.setting}"
+        return to_them or any(_is_named(setting, who) for who in self.others | self.names)
+
+    def lists(self, undertaking: "Undertaking") -> bool:
+        """Tell whether one of theirs is taken on by them: of others is only asked something, of them told."""
+        return undertaking.of_another < OF_ANOTHER if self.own else undertaking.asks < REQUESTS
+
+    def naming(self, terms: Iterable[str], some: Iterable["Undertaking"]) -> "AskedPeople":
+        """Return them with those words of the question that name somebody beside some messages.
+
+        Whoever bears such a name takes nothing on toward themselves.
+        """
+        texts = [f"{fold(one.text)}\n{one.setting}" for one in some]
+        names = frozenset(term for term in terms if any(_names(text, term) for text in texts))
+        if self.own or self.others or not names or not self.sure:
+            return self
+        bearers = frozenset(who for who in self.whose if any(_names(who, name) for name in names))
+        return self._replace(names=names, whose=bearers if self.by_them else self.whose - bearers)
 
 
 class Undertaking(NamedTuple):
@@ -80,6 +117,9 @@ class Undertaking(NamedTuple):
     in_thread: bool
     others_near: bool
     days: float
+    asks: float = 0.0
+    of_another: float = 0.0
+    setting: str = ""
 
 
 FEATURES: Final = (
@@ -112,6 +152,33 @@ def takes_on(text: str, vector: Vector | None = None) -> float:
     return by_words if vector is None else 0.5 * (by_words + likely(TAKING, text, vector))
 
 
+def only_asks(text: str, vector: Vector | None = None) -> float:
+    """Return how likely a message asks something of others, or complains, and takes nothing on; in [0, 1].
+
+    >>> only_asks("I want my money back") > REQUESTS > only_asks("You get your money back by Friday")
+    True
+    """
+    return _where_taking(REQUESTING, text, vector)
+
+
+def of_another(text: str, vector: Vector | None = None) -> float:
+    """Return how likely what a message tells of is taken on by somebody else than who speaks; in [0, 1].
+
+    >>> texts = "Jonas said he'll pay me back the 60 on Sunday", "I'll pay Jonas back"
+    >>> [of_another(text) > OF_ANOTHER for text in texts]
+    [True, False]
+    """
+    return _where_taking(BY_OTHERS, text, vector)
+
+
+def _where_taking(judge: str, text: str, vector: Vector | None) -> float:
+    """Return how likely a judge holds a message for what it looks for: the least of all that takes on."""
+    parts = [text[start:end] for start, end in parts_of(text)][-_PARTS:] or [text]
+    taking = [part for part in parts if likely(TAKING, part) >= SURE_TAKING] or parts
+    by_words = min(likely(judge, part) for part in taking)
+    return by_words if vector is None else 0.5 * (by_words + likely(judge, text, vector))
+
+
 def may_be_listed(text: str) -> bool:
     """Tell whether a message likely takes something on among all that is said in weeks, by its words.
 
@@ -137,6 +204,36 @@ def undertakings(text: str, language: str | None = None) -> tuple[str, ...]:
     return parts if enough else (text,)
 
 
+def parts_taken_on(text: str, language: str | None = None) -> tuple[str, ...]:
+    """Return the parts of what takes something on of which one may be settled and another not, in its words.
+
+    That is each sentence that does, with those around it that do not, and what "and" joins in one where
+    each side has words of content.
+
+    >>> parts_taken_on("I'll book the vet and order the cake.")
+    ("I'll book the vet", 'order the cake.')
+    >>> parts_taken_on("I'll bring bread and butter.")
+    ("I'll bring bread and butter.",)
+    """
+    rows: list[str] = []
+    pending = ""
+    for sentence in sentences(text, language):
+        if likely(TAKING, sentence) >= MAYBE:
+            rows.append(f"{pending} {sentence}".strip())
+            pending = ""
+        elif rows:
+            rows[-1] += f" {sentence}"
+        else:
+            pending = f"{pending} {sentence}".strip()
+    return tuple(part for row in rows or [text] for part in _joined(row, language))
+
+
+def _joined(sentence: str, language: str | None) -> Iterator[str]:
+    pieces = re.split(rf"\s+(?:{'|'.join(phrases(_BOTH))})\s+", sentence)
+    own = all(len(content_terms(piece, language)) >= _PIECE for piece in pieces)
+    yield from (piece.rstrip(",") for piece in pieces) if own else (sentence,)
+
+
 def towards_commitments() -> Vector:
     """Return the direction [384] in the judges' embedder's space in which what takes something on lies."""
     return vector_of(TAKING)
@@ -159,6 +256,8 @@ def people_asked(
     frozenset({'lena'})
     >>> people_asked("what did you promise me?", ["Ana", "Lena", "assistant"], "Ana").whose
     frozenset({'assistant'})
+    >>> sorted(people_asked("what did we promise Lena?", ["Ana", "Ben", "Lena"], "Ana").whose)
+    ['ana', 'ben', 'human', 'user']
     """
     askers, actors = frozenset({fold(owner), *ASKER_ROLES}), list(actors)
     named = [(at, frozenset({fold(actor)})) for at, actor in people_named(question, actors)]
@@ -166,19 +265,19 @@ def people_asked(
     spoken_to = frozenset(map(fold, actors)) & ASSISTANTS
     if spoken_to and not people and likely(ADDRESSED, question, vector) >= SURE:
         return AskedPeople(spoken_to, frozenset(), sure=True)
+    everybody = frozenset(fold(actor) for actor in actors if is_person(actor))
+    if likely(OURS, question, vector) >= SURE:  # anybody's but theirs to whom it is
+        return AskedPeople((askers | everybody) - people, people, sure=True)
     by_others = likely(WHOSE, question, vector)
     if by_others >= SURE:
-        everybody = frozenset(fold(actor) for actor in actors if is_person(actor)) - askers
-        return AskedPeople(people or everybody, frozenset(), sure=True)
+        return AskedPeople(people or everybody - askers, frozenset(), sure=True, by_them=True)
     if by_others <= 1.0 - SURE:
-        return AskedPeople(askers, people, sure=True)
+        return AskedPeople(askers, people, sure=True, own=True)
     asking = re.search(ASKER, question.casefold())
     named += [(asking.start(), askers)] if asking else []
     named.sort(key=lambda one: one[0])
     if not named and likely(ASKING, question, vector) >= LIST_ASKED:  # "which promises are open?": anybody's
-        return AskedPeople(
-            askers.union(fold(actor) for actor in actors if is_person(actor)), frozenset(), sure=True
-        )
+        return AskedPeople(askers | everybody, frozenset(), sure=True)
     whose = named[0][1] if named else frozenset()
     return AskedPeople(whose, frozenset().union(*(who for _, who in named[1:])) - whose)
 
@@ -234,6 +333,12 @@ def _features(asked: AskedPeople, undertaking: Undertaking, *, wordless: bool) -
 
 def _names(text: str, who: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(who)}(?!\w)", text) is not None
+
+
+def _is_named(text: str, who: str) -> bool:
+    """Tell whether a text names somebody, by all of the name or by its last word: "Ms Okafor"."""
+    last = who.rsplit(maxsplit=1)[-1] if who.split() else who
+    return _names(text, who) or (len(last) >= _SURNAME and _names(text, last))
 
 
 @cache

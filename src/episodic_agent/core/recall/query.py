@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from itertools import groupby
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from episodic_agent.core.episodes.languages import content_terms
@@ -331,6 +332,17 @@ def proper_names(text: str, language: str | None) -> Mapping[Name, str]:
 def _days_and_months() -> frozenset[str]:
     days = [datetime(2024, month, day, tzinfo=UTC) for month in range(1, 13) for day in range(1, 8)]
     return frozenset(word for day in days for word in date_words(day) if word.isalpha())
+
+
+def words_capitalised(text: str) -> tuple[str, ...]:
+    """Return the last word of each run of capitalised words inside sentences, folded: a surname, a noun.
+
+    >>> words_capitalised("What did we promise to Ms Ito and Ana Berg?")
+    ('ito', 'berg')
+    """
+    inside = re.findall(_INSIDE, text)
+    runs = [list(run) for upper, run in groupby(inside, key=lambda word: word[0].isupper()) if upper]
+    return tuple(fold(run[-1]) for run in runs)
 
 
 def _addressed(text: str, actors: tuple[str, ...]) -> tuple[str, set[str]]:

@@ -4,9 +4,13 @@
 Riverside" shares its rarest and settles nothing. A judge reads whether a message reports that something is
 settled at all; a weighed sum over the pair, beside all else that was taken on, whether it is this: well in
 one thread, seldom where another tells of it. Both are made by `tools/train_commitments.py`.
+
+How its session ended tells it, too: a decision in words of the promise that says something is done ("19
+euros refunded"), not that it is to come ("refund promised by the 31st"), or success once it was due.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
@@ -15,11 +19,16 @@ from numpy.typing import NDArray
 
 from episodic_agent.core.facts.stating import likely, vector_of
 from episodic_agent.core.recall.alone import QUESTION_MARKS
+from episodic_agent.core.recall.due import due_by
 from episodic_agent.data import arrays
 from episodic_agent.schemas import Vector
 
 REPORTING: Final = "recall/settled.npz"
 PAIRING: Final = "recall/settled_pairs.npz"
+DECIDED: Final = "recall/settled_decided.npz"
+DONE: Final = 0.5  # from which a decision says that something is done,
+DONE_WELL: Final = 0.3  # and where its session ended well
+SHARED: Final = 0.3  # share of a decision's words, by rarity, that what it settles has
 _FAR: Final = 4.0  # log-odds beyond which a judge is not believed
 _BEYOND: Final = 40  # messages of a thread from which on it does not matter how many stand between
 _UNUSUAL: Final = 3.0  # spreads beyond which a feature is as unusual as it gets
@@ -73,6 +82,40 @@ def reports(text: str, vector: Vector | None = None) -> float:
 def towards_reports() -> Vector:
     """Return the direction [384] in the judges' embedder's space in which reports lie."""
     return vector_of(REPORTING)
+
+
+def says_done(decision: str, at: datetime, *, well: bool) -> bool:
+    """Tell whether a decision of a session that ended at `at` says that something is done, and not to come.
+
+    `well`: the session ended with success.
+
+    >>> from datetime import UTC
+    >>> at = datetime(2026, 10, 23, tzinfo=UTC)
+    >>> [says_done(text, at, well=True) for text in ("report sent", "refund of 12 promised until 31 October")]
+    [True, False]
+    """
+    due = due_by(decision, at)
+    return (due is None or due <= at.date()) and likely(DECIDED, decision) >= (DONE_WELL if well else DONE)
+
+
+def pieces_settled(
+    decided: Iterable[str], pieces: Sequence[frozenset[str]], weights: Mapping[str, float]
+) -> list[int]:
+    """Return the places of those pieces that the words of a decision settle: the ones that share most.
+
+    A piece is words of what was taken on. `weights` are of words by rarity, of those that are known; a piece
+    shares more than `SHARED` of all.
+
+    >>> crown, bill = frozenset({"crown", "lab"}), frozenset({"bill"})
+    >>> pieces_settled(["crown", "fitted"], [crown, bill], {"crown": 2.0})
+    [0]
+    """
+    known = {term: weights[term] for term in decided if term in weights}
+    shares = [sum(weight for term, weight in known.items() if term in piece) for piece in pieces]
+    best = max(shares, default=0.0)
+    return (
+        [n for n, share in enumerate(shares) if share == best] if best > SHARED * sum(known.values()) else []
+    )
 
 
 def settling(some: Sequence[Report]) -> NDArray[np.float64]:

@@ -23,7 +23,15 @@ from episodic_agent.core.chains.deciding import (
 from episodic_agent.core.chains.deciding import CHAIN as LINKED
 from episodic_agent.core.chains.metadata import read_metadata
 from episodic_agent.core.chains.policies import CLOSE_HOURS, ChainPolicy, SeedChain, chain_policy
-from episodic_agent.core.chains.records import MOST_TURNS, EpisodeStanding, EpisodeView, SessionTurn, view_of
+from episodic_agent.core.chains.records import (
+    MOST_TURNS,
+    EpisodeStanding,
+    EpisodeView,
+    SessionTurn,
+    shared_words,
+    view_of,
+    without,
+)
 from episodic_agent.core.chains.trees import ancestors
 from episodic_agent.core.echo import all_own_words
 from episodic_agent.core.episodes.languages import ASSISTANTS
@@ -89,13 +97,13 @@ class Chainer:
             latest = tx.episodes.latest(limit=RECENT, before=new.start_at)
             known = parents_above(tx, [*latest, *self._similar_episodes(tx, topic, vector)])
             earlier = list(tx.episodes.get(list(known)).values())
-            candidates = self._views(tx, earlier)
+            shared = self._shared(tx, earlier, topic)
+            candidates = self._views(tx, earlier, shared)
         if isinstance(policy, SeedChain):
             candidates = self._by_hand(candidates, earlier, new.start_at)
         seen = vector if self._compares() else None
-        view = view_of(
-            new, [SessionTurn(new.start_at, topic, vector=seen)], vector=seen, language=self._deps.language
-        )
+        turn = SessionTurn(new.start_at, without(topic, shared), vector=seen)
+        view = view_of(new, [turn], vector=seen, language=self._deps.language)
         return decide(view, candidates, policy, stage="open", calibration=self._deps.calibration)
 
     def _by_hand(
@@ -148,7 +156,8 @@ class Chainer:
         known = parents_above(tx, likely)
         known.pop(new.id, None)
         earlier = list(tx.episodes.get(list(known)).values())
-        first, *others = self._views(tx, [new, *earlier])
+        shared = self._shared(tx, [new, *earlier])
+        first, *others = self._views(tx, [new, *earlier], shared)
         return _ChainCase(first, others, policy, refusals)
 
     def _like(self, tx: Transaction, new: Episode) -> list[UUID]:
@@ -167,7 +176,14 @@ class Chainer:
         """Tell whether vectors mean anything to the policy; seed 004 takes any embedder's as they are."""
         return weighs_vectors(self._deps) or isinstance(chain_policy(self._deps.chain_policy), SeedChain)
 
-    def _views(self, tx: Transaction, episodes: Sequence[Episode]) -> list[EpisodeView]:
+    def _shared(self, tx: Transaction, episodes: Sequence[Episode], *topics: str) -> frozenset[str]:
+        """Return the words that most topics of sessions share, which tell none from another."""
+        every = [*topics, *(topic for episode in episodes if (topic := topic_of(episode)))]
+        return shared_words(every, tx.scope.user_id)
+
+    def _views(
+        self, tx: Transaction, episodes: Sequence[Episode], shared: frozenset[str] = frozenset()
+    ) -> list[EpisodeView]:
         spans = [(e.thread_id, e.first_seq, min(e.last_seq, e.first_seq + REACH - 1)) for e in episodes]
         observations = [_messages(some) for some in tx.observations.read(spans)]
         numbers = {e.thread_id: tx.threads.number(e.thread_id) for e in episodes}
@@ -181,10 +197,11 @@ class Chainer:
         return [
             _view(
                 episode,
-                [_turn(o, vectors.get(refs[o.id])) for o in some],
+                [_turn(o, vectors.get(refs[o.id]), shared) for o in some],
                 summaries.get(ref),
                 self._deps.language,
                 projects.get(episode.thread_id, frozenset()),
+                shared,
             )
             for episode, some, ref in zip(episodes, observations, full_episodes, strict=True)
         ]
@@ -234,8 +251,9 @@ def _messages(observations: Sequence[Observation]) -> list[Observation]:
     return [o for o in all_own_words(observations) if o.kind is Kind.MESSAGE and o.text.strip()][:MOST_TURNS]
 
 
-def _turn(observation: Observation, vector: Vector | None) -> SessionTurn:
-    return SessionTurn(observation.at, observation.text, fold(role_of(observation)) not in ASSISTANTS, vector)
+def _turn(observation: Observation, vector: Vector | None, shared: frozenset[str]) -> SessionTurn:
+    text = without(observation.text, shared)
+    return SessionTurn(observation.at, text, fold(role_of(observation)) not in ASSISTANTS, vector)
 
 
 def _view(
@@ -244,6 +262,7 @@ def _view(
     vector: Vector | None,
     language: str | None,
     projects: frozenset[str],
+    shared: frozenset[str],
 ) -> EpisodeView:
     standing = EpisodeStanding(
         id=episode.id,
@@ -258,7 +277,7 @@ def _view(
     )
     topic = topic_of(episode)
     if topic:  # its caller's words; how it opens is for who speaks in it to say
-        turns = [SessionTurn(episode.start_at, topic, own=False), *turns]
+        turns = [SessionTurn(episode.start_at, without(topic, shared), own=False), *turns]
     return view_of(standing, turns, vector=vector, language=language)
 
 

@@ -1,0 +1,19 @@
+"""What somebody took on to do, as it is asked for (`asking`), and what settled it since (`settling`)."""
+
+from episodic_agent.engine.recall.commitments.asking import (
+    ANSWERING,
+    NONE_ASKED,
+    Commitments,
+    commitments_asked,
+    read_undertakings,
+)
+from episodic_agent.engine.recall.commitments.settling import CommitmentQuestion
+
+__all__ = [
+    "ANSWERING",
+    "NONE_ASKED",
+    "CommitmentQuestion",
+    "Commitments",
+    "commitments_asked",
+    "read_undertakings",
+]
