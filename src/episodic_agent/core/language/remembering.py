@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import lru_cache, wraps
-from typing import Concatenate, Final, ParamSpec, TypeVar
+from typing import Concatenate, Final, ParamSpec, TypeVar, cast
 
 LONGEST: Final = 2_000  # characters; longer texts are rare and would fill the memory of what was read
 
@@ -27,7 +27,7 @@ def remembered(
     """
 
     def decorate(read: Callable[Concatenate[str, P], T]) -> Callable[Concatenate[str, P], T]:
-        once = lru_cache(maxsize=most)(read)
+        once = cast("Callable[Concatenate[str, P], T]", lru_cache(maxsize=most)(read))
 
         @wraps(read)
         def remember(text: str, /, *more: P.args, **named: P.kwargs) -> T:
