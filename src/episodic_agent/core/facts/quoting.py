@@ -491,7 +491,7 @@ def _what_it_changes(
         0.0 if other.vector is None or quotation.vector is None else float(other.vector @ quotation.vector)
         for other in others
     ]
-    best, likeliest = 0.0, None
+    best, likeliest, denies = 0.0, None, denies_harm(here.text)
     for other, rivals in zip(others, rivals_of(cosines), strict=True):
         there = _judged(other)
         older, newer = (there, here) if there.at <= here.at else (here, there)
@@ -499,7 +499,8 @@ def _what_it_changes(
         by_talk = in_talk.get(other.fact.id)
         denied = by_talk is not None and by_talk < DENIED
         least = threshold(quotation.vector is not None)
-        if has_cue(older.text, "care") and denies_harm(newer.text):  # of what is named, too (`may_end`)
+        ends_harm = denies if newer is here else denies_harm(newer.text)
+        if ends_harm and has_cue(older.text, "care"):  # of what is named, too (`may_end`)
             least, denied = DENIED_HARM, False
         likely = by_pair >= least and not denied
         if not likely and not _revises(older, newer, by_pair):
