@@ -140,7 +140,7 @@ def _form(
     row["none of wish"] = (1.0 - after.wish) * before.wish
     row["change of it"] = change * row["overlap"]
     row["negation of it"] = negation * row["overlap"]
-    row |= _frame(before, after)
+    _put_frame(row, before, after)
     row["change in frame"] = change * row["frame"]
     if older.vector is not None and newer.vector is not None:
         cosine = float(older.vector @ newer.vector)
@@ -254,8 +254,8 @@ def _judges() -> tuple[_PairJudge, _PairJudge]:
     return read("meaning", judges["meaning_vectors"].astype(np.float32)), read("words", None)
 
 
-def _frame(before: _Read, after: _Read) -> dict[str, float]:
-    """Return how alike two statements are built: "my X is A now" beside "my X is B"."""
+def _put_frame(row: dict[str, float], before: _Read, after: _Read) -> None:
+    """Put how alike two statements are built: "my X is A now" beside "my X is B"."""
     older, newer = len(before.row), len(after.row)
     common = _in_common(before, after)
     same = 0
@@ -263,13 +263,11 @@ def _frame(before: _Read, after: _Read) -> dict[str, float]:
         if word != other:
             break
         same += 1
-    return {
-        "frame": common / max(1, older, newer),
-        "frame before": common / max(1, older),
-        "frame after": common / max(1, newer),
-        "same beginning": same / _BEGINNING,
-        "longer": log((newer + 1) / (older + 1)),
-    }
+    row["frame"] = common / max(1, older, newer)
+    row["frame before"] = common / max(1, older)
+    row["frame after"] = common / max(1, newer)
+    row["same beginning"] = same / _BEGINNING
+    row["longer"] = log((newer + 1) / (older + 1))
 
 
 def _in_common(before: _Read, after: _Read) -> int:
