@@ -8,6 +8,7 @@ from builders.chats import Clock, mine
 from conftest import OpenMemory
 
 from episodic_agent import Memory
+from episodic_agent.engine.jobs.kinds import EMBED, ENCODE, FACTS, QUOTE
 from episodic_agent.faces.shapes import fact_card_item, facts_as_lived
 
 OLDER = "Please always send my parcels to the bakery on the corner."
@@ -45,3 +46,25 @@ def test_since_when_is_told_by_the_clock_of_who_said_it(memory: Memory) -> None:
     assert newest.fact.valid_at.isoformat() == "2026-09-01T00:00:00+02:00"
     (shown,) = facts_as_lived(mine(memory), [mine(memory).facts.get(newest.id)])
     assert shown.quotes[0].valid_at.utcoffset() == timedelta(hours=2)
+
+
+@pytest.mark.parametrize("quoted_first", [True, False])
+def test_what_came_late_parts_what_was_said_before_it_from_what_was_said_after(
+    open_memory: OpenMemory, clock: Clock, *, quoted_first: bool
+) -> None:
+    said_again = "My rent is now 960 euros a month."
+    with open_memory(embedder="hashing", clock=clock) as memory:
+        for day in (1, 21):
+            at = f"2026-01-{day:02}T09:00:00+00:00"
+            mine(memory).add({"content": said_again, "timestamp": at}, thread=f"day {day}")
+        mine(memory).flush()
+        mine(memory).facts.consolidate()
+    with open_memory(embedder="hashing", clock=clock, jobs="workers") as memory:
+        late = {"content": "My rent is now 1200 euros a month.", "timestamp": "2026-01-11T09:00:00+00:00"}
+        mine(memory).add(late, thread="late")
+        mine(memory).flush()
+        kinds = [EMBED, QUOTE] if quoted_first else [EMBED, ENCODE, FACTS]
+        for _ in range(3):
+            memory.jobs.worker(kinds=kinds).run(once=True)
+            mine(memory).facts.consolidate()
+        assert [one.fact.valid_at.day for one in mine(memory).facts.list(history=True)] == [21, 11, 1]

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any, Final, ParamSpec, TypeVar
 from uuid import UUID, SafeUUID
 
@@ -40,6 +40,11 @@ def id_of(value: bytes) -> UUID:
     >>> id_of(UUID(int=7).bytes) == UUID(int=7)
     True
     """
+    return _identity(value)
+
+
+@lru_cache(maxsize=8_192)  # later work reads each row a dozen times while it is new
+def _identity(value: bytes) -> UUID:
     if len(value) != _ID_BYTES:
         raise ValueError(f"an id has {_ID_BYTES} bytes, not {len(value)}")
     identity = _new(UUID)
@@ -63,6 +68,11 @@ def to_time(microseconds: int) -> datetime:
     >>> to_time(-1).isoformat()
     '1969-12-31T23:59:59.999999+00:00'
     """
+    return _moment(microseconds)
+
+
+@lru_cache(maxsize=8_192)
+def _moment(microseconds: int) -> datetime:
     return _EPOCH + timedelta(microseconds=microseconds)
 
 

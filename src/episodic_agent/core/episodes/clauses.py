@@ -11,6 +11,7 @@ from episodic_agent.core.episodes.languages import ASSISTANTS, UNSPOKEN, phraseb
 from episodic_agent.core.episodes.pasted import instructs, pasted, unwrapped
 from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.language import sentences, tokens
+from episodic_agent.core.language.remembering import remembered
 from episodic_agent.schemas import Json, Kind, Observation
 
 _READ: Final = 2_000  # characters read of one message: long replies say what they are about at the start
@@ -177,12 +178,21 @@ def _of_message(place: int, observation: Observation, language: str) -> list[Cla
     if observation.kind is Kind.TOOL:
         text = plain_text(observation, language)
         return [Clause(place, 0, text, frozenset(tokens(text)), 0.5, False)] if text else []
+    # assistants write at length about what users say in a word
+    trust = 0.85 if role_of(observation).casefold() in ASSISTANTS else 1.0
+    return [
+        Clause(place, one.order, one.text, one.terms, one.weight, one.asks, one.pasted)
+        for one in _of_text(observation.text, language, trust)
+    ]
+
+
+@remembered(512, longest=4 * _READ)  # an episode is told when it ends, and again when it is compacted
+def _of_text(text: str, language: str, trust: float) -> tuple[Clause, ...]:
+    """Return the clauses of a message as if it stood first."""
     clauses: list[Clause] = []
     # counted apart, so that a question below a log is read, and read as the beginning it is
     counts = {True: 0, False: 0}
-    # assistants write at length about what users say in a word
-    trust = 0.85 if role_of(observation).casefold() in ASSISTANTS else 1.0
-    for line, foreign in _read(observation.text, language):
+    for line, foreign in _read(text, language):
         if counts[foreign] == _MOST or _says_nothing(line):
             continue
         # items and headings list what a sentence before them says in one breath
@@ -190,14 +200,14 @@ def _of_message(place: int, observation: Observation, language: str) -> list[Cla
         weight = _PASTED if foreign or line[0] == "#" else 0.65 if item else 1.0
         bare = line[item.end() :] if item else _without_number(line.lstrip("# >"))
         for sentence in sentences(bare, language or None):
-            made = _clause(place, counts[foreign], sentence, trust * weight, language, foreign)
+            made = _clause(counts[foreign], sentence, trust * weight, language, foreign)
             clauses.extend(made)
             counts[foreign] += len(made)
             if counts[foreign] == _MOST:
                 break
         if counts[False] == _MOST:
             break
-    return clauses
+    return tuple(clauses)
 
 
 def _read(text: str, language: str) -> list[tuple[str, bool]]:
@@ -281,9 +291,7 @@ def _without_number(line: str) -> str:
     return line if number is None else line[number.end() :]
 
 
-def _clause(
-    place: int, order: int, sentence: str, weight: float, language: str, foreign: bool
-) -> list[Clause]:
+def _clause(order: int, sentence: str, weight: float, language: str, foreign: bool) -> list[Clause]:
     text = " ".join(sentence.split())
     if "。" in text:
         text = _STRAY_STOP.sub(r"\1", text)
@@ -292,7 +300,7 @@ def _clause(
     if not terms or _is_courtesy(text, terms):
         return []
     asks = text.rstrip("\"'”’)»").endswith(("?", "？", "؟", ";?"))
-    return [Clause(place, order, text, terms, weight * _form(text), asks, foreign)]
+    return [Clause(0, order, text, terms, weight * _form(text), asks, foreign)]
 
 
 def _form(text: str) -> float:

@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from episodic_agent.core.language import fold, script, tokens, words
+from episodic_agent.core.language.remembering import LONGEST, remembered
 from episodic_agent.core.language.stopwords import stop_words
 from episodic_agent.data import listed_words, tables, texts
 
@@ -102,6 +103,11 @@ def guess_language(text: str, least: int = 1) -> str:
     >>> [guess_language("Was steht heute an?", least=least) for least in (1, 2)]
     ['en', '']
     """
+    return _language_of_text(text, least)
+
+
+@remembered(256, longest=4 * LONGEST)  # an episode's words, its part's and its chain's begin with the same
+def _language_of_text(text: str, least: int) -> str:
     plain = _NO_WORDS.sub(" ", text)
     written = script(plain)
     read = list(dict.fromkeys(words(plain)[:_READ]))

@@ -101,6 +101,8 @@ def salutation(text: str) -> int:
     place = 0
     while len(called) <= _SALUTED and (word := _WORD.match(text, place)):
         called.append(word.group())
+        if len(called) == 1 and called[0].casefold() not in _salutations():
+            return 0  # whatever follows: hardly a sentence greets
         place = word.end()
         if text[place : place + 2] == ". " and called[-1].casefold() in abbreviated():
             place += 1

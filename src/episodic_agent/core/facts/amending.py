@@ -131,7 +131,7 @@ def _amendment(statement: str, talk: Sequence[TalkLine], older: str, just_said: 
     opening, last = _opening(statement), talk[-1]
     stated = [term for term in _content(opening.rest) if term.stem not in _saying()]
     there = _content(older)
-    known, mine, repeated = _stems(there), _stems(stated), _stems(_content(last.text))
+    known, mine, repeated = _stems_of(older), _stems(stated), _stems_of(last.text)
     wrong = [term for term in _denied(statement) if term.stem in known]
     denied = _stems(wrong)
     gone = [term for term in there if term.stem not in mine or term.stem in denied]
@@ -165,7 +165,7 @@ def _of_a_kind(pairs: Sequence[tuple[_ContentWord, _ContentWord]]) -> bool:
 
 def _is_spoken_of(known: frozenset[str], mine: frozenset[str], talk: Sequence[TalkLine]) -> bool:
     """Tell whether a sitting is about what is known: by two words of it at least, as one comes by chance."""
-    spoken = mine.union(*(_stems(_content(line.text)) for line in talk))
+    spoken = mine.union(*(_stems_of(line.text) for line in talk))
     return len(known & spoken) > 1
 
 
@@ -289,6 +289,11 @@ def _kind(written: str, days: set[str], *, first: bool) -> _ValueKind:
     if written[0].isdigit():
         return _ValueKind.FIGURE
     return _ValueKind.NAME if written[0].isupper() and not first else _ValueKind.PLAIN
+
+
+@lru_cache(maxsize=4_096)  # all that is known is looked at beside the same talk
+def _stems_of(text: str) -> frozenset[str]:
+    return _stems(_content(text))
 
 
 def _stems(terms: Sequence[_ContentWord]) -> frozenset[str]:

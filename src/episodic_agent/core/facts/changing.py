@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from episodic_agent.core.facts.replacing import JudgedStatement, likelihood
+from episodic_agent.core.facts.replacing import JudgedStatement, likelihood, rivals_of
 from episodic_agent.core.facts.stating import signs
 from episodic_agent.core.language import tokens
 from episodic_agent.core.language.coming import named_days
@@ -149,8 +149,7 @@ def _shared(terms: frozenset[str], others: Sequence[frozenset[str]], rarity: Map
 def _pairs(now: SpokenNow, known: Sequence[SpokenBefore], cosines: Sequence[float]) -> Floats:
     """Return the log-odds of the judge of pairs, which reads statements by themselves."""
     result = []
-    for place, before in enumerate(known):
-        rivals = [*cosines[:place], *cosines[place + 1 :]]
+    for before, rivals in zip(known, rivals_of(cosines), strict=True):
         sure = likelihood(before.statement, now.statement, rivals)
         result.append(log(max(sure, _LEAST_LIKELY) / max(1.0 - sure, _LEAST_LIKELY)))
     return np.array(result)

@@ -48,7 +48,9 @@ def denies_harm(words: str) -> bool:
     >>> denies_harm("The test says I'm not allergic to nuts."), denies_harm("No nuts, I'm allergic")
     (True, False)
     """
-    return not _is_asked(words) and any(clause.denies for clause in _clauses(words))
+    if not has_cue(words, "care") or _is_asked(words):  # hardly any names what may harm
+        return False
+    return any(clause.denies for clause in _clauses(words))
 
 
 def may_end(newer: str, older: str) -> bool:

@@ -30,7 +30,7 @@ from episodic_agent.core.facts.changing import (
 from episodic_agent.core.facts.dating import so_since
 from episodic_agent.core.facts.harm import denies_harm, may_end
 from episodic_agent.core.facts.pointing import points_back
-from episodic_agent.core.facts.replacing import JudgedStatement, likelihood, threshold
+from episodic_agent.core.facts.replacing import JudgedStatement, likelihood, rivals_of, threshold
 from episodic_agent.core.facts.slots import STATED, keywords, match_key
 from episodic_agent.core.facts.speakers import speaker_of
 from episodic_agent.core.facts.stating import (
@@ -491,15 +491,16 @@ def _what_it_changes(
         0.0 if other.vector is None or quotation.vector is None else float(other.vector @ quotation.vector)
         for other in others
     ]
-    best, likeliest = 0.0, None
-    for place, other in enumerate(others):
+    best, likeliest, denies = 0.0, None, denies_harm(here.text)
+    for other, rivals in zip(others, rivals_of(cosines), strict=True):
         there = _judged(other)
         older, newer = (there, here) if there.at <= here.at else (here, there)
-        by_pair = likelihood(older, newer, [*cosines[:place], *cosines[place + 1 :]])
+        by_pair = likelihood(older, newer, rivals)
         by_talk = in_talk.get(other.fact.id)
         denied = by_talk is not None and by_talk < DENIED
         least = threshold(quotation.vector is not None)
-        if has_cue(older.text, "care") and denies_harm(newer.text):  # of what is named, too (`may_end`)
+        ends_harm = denies if newer is here else denies_harm(newer.text)
+        if ends_harm and has_cue(older.text, "care"):  # of what is named, too (`may_end`)
             least, denied = DENIED_HARM, False
         likely = by_pair >= least and not denied
         if not likely and not _revises(older, newer, by_pair):

@@ -9,13 +9,13 @@ one for pairs without.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cache, lru_cache
 from itertools import repeat
 from math import exp, fsum, log, log1p
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +90,15 @@ class _PairJudge:
     base: float
 
 
+class _WeighedWords(NamedTuple):
+    """What a judge gives for a statement's words and states, as the newer one of a pair and as the older."""
+
+    newer: Mapping[str, float]
+    older: Mapping[str, float]
+    states: Sequence[float]
+    states_before: Sequence[float]
+
+
 def features(
     older: JudgedStatement, newer: JudgedStatement, rivals: Sequence[float] = ()
 ) -> dict[str, float]:
@@ -98,7 +107,7 @@ def features(
     With no vector on either side the features of meaning are left out.
     """
     before, after = _read(older.text), _read(newer.text)
-    row = _form(before, after, older, newer, rivals)
+    row = {**after.states, **before.states_before, **_form(before, after, older, newer, rivals)}
     row |= {f"{NEWER}{word}": 1.0 for word in after.words - before.words}
     row |= {f"{BOTH}{word}": 1.0 for word in after.words & before.words}
     row |= {f"{OLDER}{word}": 1.0 for word in before.words - after.words}
@@ -108,8 +117,9 @@ def features(
 def _form(
     before: _Read, after: _Read, older: JudgedStatement, newer: JudgedStatement, rivals: Sequence[float]
 ) -> dict[str, float]:
-    """Return the features of a pair but for its words."""
+    """Return the features of a pair but for its words and for what the signs of one alone tell."""
     form, old_form = after.form, before.form
+    change, negation = after.states["change"], after.states["negation"]
     shared = len(before.terms & after.terms)
     least, most = min(len(before.terms), len(after.terms)), len(before.terms | after.terms)
     row = {
@@ -125,22 +135,20 @@ def _form(
         "care forgotten": float(":care" in old_form and ":care" not in form),
     }
     row["other numbers of it"] = row["other numbers"] * row["overlap"]
-    row |= after.states
-    row |= before.states_before
     row["wish"], row["before wish"] = after.wish, before.wish
     row["wish of wish"] = after.wish * before.wish
     row["none of wish"] = (1.0 - after.wish) * before.wish
-    row["change of it"] = row["change"] * row["overlap"]
-    row["negation of it"] = row["negation"] * row["overlap"]
-    row |= _frame(before, after)
-    row["change in frame"] = row["change"] * row["frame"]
+    row["change of it"] = change * row["overlap"]
+    row["negation of it"] = negation * row["overlap"]
+    _put_frame(row, before, after)
+    row["change in frame"] = change * row["frame"]
     if older.vector is not None and newer.vector is not None:
         cosine = float(older.vector @ newer.vector)
         row["cosine"] = cosine
         row["near"] = max(0.0, cosine - 0.5)
         row["margin"] = cosine - max(rivals, default=0.0)
         row["nearest"] = float(all(cosine >= other for other in rivals))
-        row["change nearby"] = row["change"] * cosine
+        row["change nearby"] = change * cosine
         row["other numbers nearby"] = row["other numbers"] * cosine
     return row
 
@@ -155,21 +163,60 @@ def likelihood(older: JudgedStatement, newer: JudgedStatement, rivals: Sequence[
     judge = with_meaning if meant else by_words
     before, after = _read(older.text), _read(newer.text)
     form = _form(before, after, older, newer, rivals)
+    mine, others = _weighed(newer.text, meant), _weighed(older.text, meant)
+    weights, shared = judge.weights, after.words & before.words
     # exactly: the words come in the order of a set, which differs from run to run
     total = fsum(
-        (
+        [
             judge.base,
-            *(judge.weights.get(name, 0.0) * value for name, value in form.items() if value),
-            *map(judge.newer.get, after.words - before.words, repeat(0.0)),
-            *map(judge.both.get, after.words & before.words, repeat(0.0)),
-            *map(judge.older.get, before.words - after.words, repeat(0.0)),
-        )
+            *mine.states,
+            *others.states_before,
+            *[weights[name] * value for name, value in form.items() if value and name in weights],
+            *_of_others(mine.newer, shared),
+            *_of_others(others.older, shared),
+            *map(judge.both.get, shared, repeat(0.0)),
+        ]
     )
     if older.vector is not None and newer.vector is not None and judge.vectors is not None:
         total += float(older.vector @ judge.vectors[0]) + float(newer.vector @ judge.vectors[1])
     if total > _UNLIKELY and _is_of_one_day(older.text, newer.text, newer.at.date()):
         return 0.0
     return 1.0 / (1.0 + exp(-max(-30.0, min(30.0, total))))
+
+
+def rivals_of(cosines: Sequence[float]) -> list[tuple[float, ...]]:
+    """Return for each of what may be replaced its nearest rival's cosine, the only one that counts.
+
+    >>> rivals_of([0.2, 0.9, 0.4]), rivals_of([0.3])
+    ([(0.9,), (0.4,), (0.9,)], [()])
+    """
+    if len(cosines) < 2:
+        return [()] * len(cosines)
+    best = max(range(len(cosines)), key=cosines.__getitem__)
+    second = max(cosine for place, cosine in enumerate(cosines) if place != best)
+    return [(second,) if place == best else (cosines[best],) for place in range(len(cosines))]
+
+
+@lru_cache(maxsize=4_096)  # each is compared with all that is known
+def _weighed(text: str, meant: bool) -> _WeighedWords:
+    judge = _judges()[0 if meant else 1]
+    read = _read(text)
+    newer, older = (
+        {word: weights[word] for word in read.words if word in weights}
+        for weights in (judge.newer, judge.older)
+    )
+    states, before = (
+        [judge.weights.get(name, 0.0) for name, value in some.items() if value]
+        for some in (read.states, read.states_before)
+    )
+    return _WeighedWords(newer, older, states, before)
+
+
+def _of_others(weights: Mapping[str, float], shared: frozenset[str]) -> Collection[float]:
+    """Return the weights of words but for those that both statements have."""
+    if shared.isdisjoint(weights):
+        return weights.values()
+    return [weight for word, weight in weights.items() if word not in shared]
 
 
 @lru_cache(maxsize=4_096)
@@ -207,8 +254,8 @@ def _judges() -> tuple[_PairJudge, _PairJudge]:
     return read("meaning", judges["meaning_vectors"].astype(np.float32)), read("words", None)
 
 
-def _frame(before: _Read, after: _Read) -> dict[str, float]:
-    """Return how alike two statements are built: "my X is A now" beside "my X is B"."""
+def _put_frame(row: dict[str, float], before: _Read, after: _Read) -> None:
+    """Put how alike two statements are built: "my X is A now" beside "my X is B"."""
     older, newer = len(before.row), len(after.row)
     common = _in_common(before, after)
     same = 0
@@ -216,13 +263,11 @@ def _frame(before: _Read, after: _Read) -> dict[str, float]:
         if word != other:
             break
         same += 1
-    return {
-        "frame": common / max(1, older, newer),
-        "frame before": common / max(1, older),
-        "frame after": common / max(1, newer),
-        "same beginning": same / _BEGINNING,
-        "longer": log((newer + 1) / (older + 1)),
-    }
+    row["frame"] = common / max(1, older, newer)
+    row["frame before"] = common / max(1, older)
+    row["frame after"] = common / max(1, newer)
+    row["same beginning"] = same / _BEGINNING
+    row["longer"] = log((newer + 1) / (older + 1))
 
 
 def _in_common(before: _Read, after: _Read) -> int:

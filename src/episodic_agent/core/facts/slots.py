@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from episodic_agent.core.language import fold, tokens
+from episodic_agent.core.language.remembering import remembered
 from episodic_agent.schemas.facts import Category
 
 OTHER: Final = "other"  # what a language model finds outside the table
@@ -101,8 +102,12 @@ def value_key(value: str) -> str:
     >>> value_key("the Mechanical watches") == value_key("mechanical watch"), value_key("Go")
     (True, 'go')
     """
-    text = " ".join(tokens(value))
-    return text or fold(value.strip())
+    return _value_key(value)
+
+
+@remembered(4_096)  # each statement is compared with all that is known
+def _value_key(value: str) -> str:
+    return " ".join(tokens(value)) or fold(value.strip())
 
 
 def keywords(value: str) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES
 from episodic_agent.core.language import fold, sentences, words
+from episodic_agent.core.language.remembering import remembered
 from episodic_agent.core.language.scripts import script
 from episodic_agent.data import arrays, phrases, texts
 from episodic_agent.schemas import Vector
@@ -192,12 +193,22 @@ def vector_of(file: str) -> Vector:
 
 def _sums(file: str, text: str, before: str, vector: Vector | None) -> NDArray[np.float32]:
     """Return the sums of a judge's columns, [k]."""
-    with_meaning, by_words = _judges(file)
-    judge = by_words if vector is None else with_meaning
-    rows = [place for place in map(judge.places.get, signs(text, before)) if place is not None]
-    total: NDArray[np.float32] = judge.base + judge.weights[rows].sum(0)
+    total = _sums_of_words(text, _ASKED_BEFORE.search(before) is not None, file, vector is not None)
+    judge = _judges(file)[0]
     if vector is not None and judge.vector is not None:
+        total = total.copy()
         total += vector @ judge.vector
+    return total
+
+
+@remembered(4_096)  # read when it comes, when it is quoted, when it is heard again and when it is weighed
+def _sums_of_words(text: str, answers: bool, file: str, meaning: bool) -> NDArray[np.float32]:
+    """Return what a judge's columns are without a vector, of the judge with vectors or the one without."""
+    with_meaning, by_words = _judges(file)
+    judge = with_meaning if meaning else by_words
+    rows = [place for place in map(judge.places.get, _signs(text, answers=answers)) if place is not None]
+    total: NDArray[np.float32] = judge.base + judge.weights[rows].sum(0)
+    total.setflags(write=False)
     return total
 
 
@@ -306,8 +317,12 @@ def signs(text: str, before: str = "") -> tuple[str, ...]:
     >>> [sign for sign in signs("Can you call me Nik?") if sign.startswith(":ends")]
     [':ends ?']
     """
+    return _signs(text, answers=_ASKED_BEFORE.search(before) is not None)
+
+
+def _signs(text: str, *, answers: bool) -> tuple[str, ...]:
     look, rest = _signs_alone(text)
-    return (*look, ":answers", *rest) if _ASKED_BEFORE.search(before) else (*look, *rest)
+    return (*look, ":answers", *rest) if answers else (*look, *rest)
 
 
 @lru_cache(maxsize=4_096)  # read when it comes, when it is quoted and when it is weighed

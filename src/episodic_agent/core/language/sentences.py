@@ -7,6 +7,7 @@ from functools import cache
 from math import log
 from typing import TYPE_CHECKING, Final
 
+from episodic_agent.core.language.remembering import remembered
 from episodic_agent.core.language.scripts import script
 from episodic_agent.core.language.stopwords import stop_words
 from episodic_agent.core.language.terms import tokens, words
@@ -76,6 +77,11 @@ def sentences(text: str, language: str | None = None) -> list[str]:
     >>> sentences("Prerow vom 18.7. bis 1.8. ; dort waren sie schon.")
     ['Prerow vom 18.7. bis 1.8. ; dort waren sie schon.']
     """
+    return list(_cut(text, language))
+
+
+@remembered(2_048)  # what a message states, tells and puts right is read by its sentences, each by itself
+def _cut(text: str, language: str | None) -> tuple[str, ...]:
     code = language or _BY_SCRIPT.get(script(text), "en")
     segment = _segmenter()
     cut_pieces: list[str] = []
@@ -85,7 +91,7 @@ def sentences(text: str, language: str | None = None) -> list[str]:
             continue
         for piece in _joined_at_ordinals(segment(code, line), code):
             cut_pieces.extend(part.strip() for part in _OKAY.split(piece))
-    return [piece for piece in cut_pieces if piece]
+    return tuple(piece for piece in cut_pieces if piece)
 
 
 def _joined_at_ordinals(pieces: Iterable[str], language: str) -> list[str]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from episodic_agent.core.language import fold, tokens
 from episodic_agent.core.language.dayparts import DayPart, about, any_day, read_parts, without
+from episodic_agent.core.language.remembering import remembered
 from episodic_agent.lazily import module
 
 if TYPE_CHECKING:
@@ -279,11 +280,11 @@ def _take(
     return text
 
 
+@remembered(2_048)  # what is known is compared with each new statement
 def normal(query: str) -> str:
     """Fold case and accents, keeping signs and spaces; times of some languages become shared characters."""
-    if query.isascii():  # folds to lower case and nothing else
-        return japanese.shared_times(query.lower())
-    return japanese.shared_times(re.sub(r"\w+", lambda match: fold(match.group()), query))
+    folded = query.lower() if query.isascii() else re.sub(r"\w+", lambda match: fold(match.group()), query)
+    return japanese.shared_times(folded)
 
 
 def _shift(stretch: TimeRange, by: timedelta) -> TimeRange:

@@ -8,7 +8,7 @@ found each is read from the moment it was said.
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from episodic_agent.core.language import tokens
@@ -203,13 +203,18 @@ def closeness(message: str, at: datetime, utc_offset: timedelta | None, asked: D
     today = day_of(at, utc_offset, asked)
     named = [day for day in _once(folded, today) if asked.meets(day)]
     if any(day.first == day.last for day in named):
-        return TIMED if parse_time(message[:READ], at).hours else DATED_ONLY
+        return TIMED if _names_an_hour(message[:READ], at) else DATED_ONLY
     again = [one for one in recurring_days(folded, today) if any(map(one.falls_on, asked.days))]
     if again and not named:
         return AGAIN if any(len(one.weekdays) <= _FEW_DAYS for one in again) else RANGE
     if named:
         return AGAIN if min((day.last - day.first).days for day in named) <= _FEW_DAYS else RANGE
     return DATED_ONLY  # what changes or brings something to such a day names no other
+
+
+@lru_cache(maxsize=4_096)  # who asks what is on today asks again tomorrow
+def _names_an_hour(message: str, at: datetime) -> bool:
+    return bool(parse_time(message, at).hours)
 
 
 def _once(folded: str, today: date) -> list[ComingDays]:

@@ -139,7 +139,7 @@ def _near(terms: frozenset[str], with_term: Mapping[str, Sequence[int]]) -> set[
     """
     missed = len(terms) - math.ceil(_LIKE * len(terms) - _ROUNDING)
     rarest = sorted(terms, key=lambda term: len(with_term.get(term, ())))[: missed + 1]
-    return {number for term in rarest for number in with_term.get(term, ())}
+    return set().union(*(with_term.get(term, ()) for term in rarest))
 
 
 def _core(members: Sequence[Exchange]) -> tuple[str, ...]:

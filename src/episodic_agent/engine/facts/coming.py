@@ -17,12 +17,13 @@ from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.listening import with_listeners
 from episodic_agent.engine.facts.quoting import knows_meaning, quoted, stored_vectors, weighed
 from episodic_agent.engine.facts.transcripts import is_told, read_messages, with_shares
-from episodic_agent.engine.facts.writing import embedded, write_facts
+from episodic_agent.engine.facts.writing import embedded, reworded, write_facts
 from episodic_agent.engine.jobs.kinds import FACTS, QUOTE
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.trace.usage import model_of
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Job, Observation, Scope
+from episodic_agent.schemas.facts import Fact
 
 WRITES: Final = 3  # tries before what was changed meanwhile is read again
 
@@ -67,8 +68,10 @@ class Quoter:
                 tx.upkeep.drop(job)
             return
 
+        unembedded: list[Fact] = []
+
         def keep() -> None:
-            vectors = embedded(deps, [one.candidate for one in spoken], there)
+            vectors = embedded(deps, [*(one.candidate for one in spoken), *unembedded], there)
             now = deps.clock()
             with deps.store.begin(scope) as tx:
                 tx.hold("facts")
@@ -78,6 +81,8 @@ class Quoter:
                 present = tx.observations.get([identity for one in spoken for identity in one.rests_on])
                 left = [one for one in spoken if present.keys() >= one.rests_on]
                 new = weighed(tx, deps, left, vectors)
+                # what was known may be told apart again, in words of its own: the next try embeds them
+                unembedded.extend(reworded(new.known, new.changes))
                 write_facts(tx, deps, new.known, new.changes, vectors, now=now)
                 tx.upkeep.drop(job)
 

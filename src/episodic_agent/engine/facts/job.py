@@ -15,6 +15,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 from uuid import UUID
 
@@ -60,7 +61,7 @@ from episodic_agent.engine.trace.usage import model_of
 from episodic_agent.errors import BadReply, ProviderError
 from episodic_agent.protocols import LanguageModel, Transaction
 from episodic_agent.schemas import Decision, Episode, Job, Json, Observation, Scope, Vector
-from episodic_agent.schemas.facts import FactCandidate, StoredFact
+from episodic_agent.schemas.facts import Fact, FactCandidate, StoredFact
 
 PAGE: Final = 32  # episodes one run reads by rules
 TOGETHER: Final = 8  # episodes one question to a model is about
@@ -203,7 +204,7 @@ class Consolidator:
                 refused = error
             else:
                 self._tell(scope, group, read.reply.parts)
-                until_unopposed(lambda g=group, t=read: self._keep(scope, g, t), tries=WRITES)  # type: ignore[misc]
+                until_unopposed(partial(self._keep, scope, group, read, []), tries=WRITES)
                 if self._divided(scope, read.reply.parts):
                     self._tell(scope, group, read.reply.parts)
         if refused is not None:
@@ -279,10 +280,16 @@ class Consolidator:
         spoken = quoted(self._deps, statements, there)
         return _FactsRead(quotations=spoken, vectors=there, without_model=why)
 
-    def _keep(self, scope: Scope, group: Sequence[Transcript], read: _FactsRead) -> None:
-        """Write what came of episodes, in one transaction; Conflict where somebody was faster."""
+    def _keep(
+        self, scope: Scope, group: Sequence[Transcript], read: _FactsRead, unembedded: list[Fact]
+    ) -> None:
+        """Write what came of episodes, in one transaction; Conflict where somebody was faster.
+
+        `unembedded` gets the facts whose words are new: one that is told apart again is embedded by the next
+        try.
+        """
         deps = self._deps
-        vectors = embedded(deps, [one.candidate for one in read.quotations], read.vectors)
+        vectors = embedded(deps, [*(one.candidate for one in read.quotations), *unembedded], read.vectors)
         if read.reply.model:
             with deps.store.begin(scope, write=False) as tx:
                 expected = _weighed(tx, deps, read, vectors, group)
@@ -300,6 +307,7 @@ class Consolidator:
             resting = {kept.id: kept for kept in (*tx.knowledge.facts(resting_on=list(owners)), *new.known)}
             known = list(resting.values())
             changes = with_episodes(known, owners, new.changes)
+            unembedded.extend(reworded(known, changes))
             write_facts(tx, deps, known, changes, vectors, now=now)
             for transcript in group:
                 if transcript.people:

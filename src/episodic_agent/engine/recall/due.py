@@ -81,7 +81,8 @@ def _due_once(tx: Transaction, near: Refs, asked: DaysAsked, now: datetime, visi
     later = _read(tx, visibility.shown(moving)) | texts
     later = {ref: item for ref, item in later.items() if moves(normal(own_words(item).text))}
     matters = {ref: _matter(item, asked) for ref, item in {**later, **texts}.items()}
-    pairs = (matters[other].terms & matters[ref].terms for ref in texts for other in later if other != ref)
+    movers = [other for other in later if matters[other].moves]
+    pairs = (matters[other].terms & matters[ref].terms for ref in texts for other in movers if other != ref)
     common = _common(tx, near, {term for shared in pairs if len(shared) == 1 for term in shared})
     return np.array(sorted(_as_moved(texts, later, matters, common)), np.int64)
 
@@ -137,6 +138,9 @@ def _schedules(tx: Transaction, refs: Refs, asked: DaysAsked, now: datetime) -> 
 def _common(tx: Transaction, near: Refs, terms: Collection[str]) -> frozenset[str]:
     """Return the terms that so many of the last weeks' messages hold that none says which matter it is."""
     most = max(RARE, len(near) * RARE_SHARE)
+    # few terms stand in so many messages of any time: those alone are counted in these
+    frequencies = tx.index.statistics(OBSERVATIONS, sorted(terms)).frequencies if terms else {}
+    terms = [term for term, count in frequencies.items() if count > most]
     return frozenset(term for term in terms if (_scores(tx, near, {term: 1.0}) > 0).sum() > most)
 
 

@@ -44,7 +44,7 @@ class Segment:
 
     def find(self, term: np.uint64) -> slice:
         """Return where a term's postings lie."""
-        place = int(np.searchsorted(self.hashes, term))
+        place = int(self.hashes.searchsorted(term))
         if place == len(self.hashes) or self.hashes[place] != term:
             return slice(0, 0)
         return slice(int(self.offsets[place]), int(self.offsets[place + 1]))
@@ -188,7 +188,7 @@ class WordsView:
         for segment in self._segments:
             where = segment.find(target)
             rows, counts = segment.rows[where], segment.counts[where]
-            if len(rows) and rows.max() >= len(self._refs):
+            if len(rows) and rows[-1] >= len(self._refs):  # a term's rows rise
                 # Another thread has read further than this snapshot sees.
                 seen = rows < len(self._refs)
                 rows, counts = rows[seen], counts[seen]

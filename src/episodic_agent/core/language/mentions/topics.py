@@ -101,9 +101,10 @@ def _domains(text: str, language: str | None) -> dict[str, float]:
     for stem in dict.fromkeys(tokens(text, language)):
         for domain, share in table.get(stem, ()):
             counts[domain] = counts.get(domain, 0.0) + share
-    if not text.isascii():
-        for domain, words in _unspaced():
-            counts[domain] = counts.get(domain, 0.0) + sum(word in text for word in words)
+    written = frozenset() if text.isascii() else frozenset(text)
+    for domain, words in _unspaced() if not written.isdisjoint(_first_signs()) else ():
+        held = sum(word in text for word in words if word[0] in written)
+        counts[domain] = counts.get(domain, 0.0) + held
     return {domain: round(1.0 - 0.5**count, 3) for domain, count in counts.items() if count >= 0.5}
 
 
@@ -124,6 +125,11 @@ def _unspaced() -> tuple[tuple[str, tuple[str, ...]], ...]:
         (domain, tuple(dict.fromkeys(phrases(f"entities/domains.han.{domain}"))))
         for domain in texts("entities/domains.han")
     )
+
+
+@lru_cache(maxsize=1)
+def _first_signs() -> frozenset[str]:
+    return frozenset(word[0] for _, words in _unspaced() for word in words)
 
 
 def _domain_words() -> dict[str, tuple[str, ...]]:
