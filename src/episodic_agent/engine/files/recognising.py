@@ -355,6 +355,8 @@ def _variants(item: Item, standing: _StandingChat) -> Iterator[tuple[str, Item]]
         return
     if item.actor == "tool":
         yield "actor", replace(item, actor="user")
+    if (item.conversation or "").startswith("signal-"):  # one file of a chat has zones, the other none
+        yield "zoned", replace(item, local=not item.local)
     before = replace(item, conversation=standing.conversation or item.conversation)
     if standing.names:
         for n, name in enumerate(standing.names.get(item.actor, (item.actor,))):

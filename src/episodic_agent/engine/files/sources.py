@@ -8,7 +8,7 @@ from typing import Final
 
 from episodic_agent.core.ingest import IntakeLimits, Item
 from episodic_agent.engine.files.bundle import Bundle, BundledFile, is_bundle, open_bundle
-from episodic_agent.engine.files.formats import slack
+from episodic_agent.engine.files.formats import signal, slack
 from episodic_agent.engine.files.opening import Unreadable
 from episodic_agent.engine.files.options import ReadingOptions
 from episodic_agent.engine.files.read import ACCEPTED, Format, read_recognised, recognise
@@ -61,12 +61,17 @@ def _parts(bundle: Bundle, reading: ReadingOptions, encoding: str | None) -> lis
     rest = [file for file in bundle.files if root is None or not file.name.startswith(root)]
     files, refused = _recognised(rest, bundle, reading, encoding)
     exported = {known.file.folder for known in files if known.of_account}
+    signals = {
+        known.file.folder for known in files if known.name == "signal" and not signal.is_page(known.file.name)
+    }
     parts = [] if root is None else [_workspace(bundle, root, reading)]
     for known in files:
         # beside an export's conversations lie its accounts, ratings and projects, which are no talk
         besides = known.format in _OURS and known.file.folder in exported
         if besides or known.format in (Format.EMPTY, Format.OWN):
             reading.leave_out("file without talk", known.file.name)
+        elif signal.is_page(known.file.name) and known.file.folder in signals:
+            reading.leave_out("duplicate of a chat", known.file.name)
         else:
             records = _records(known.file, bundle, reading, encoding)
             parts.append(SourcePart(known.name, known.label, records))
