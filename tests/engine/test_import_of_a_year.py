@@ -2,10 +2,15 @@
 
 import json
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 from builders.commands import Run
-from builders.importing import read
+from builders.importing import read, zipped
+
+from episodic_agent.core.ingest import IntakeLimits
+from episodic_agent.engine.files.bundle import open_bundle
+from episodic_agent.errors import TooLarge
 
 PAGE = """\
 [2026-05-05 18:31:02] Me: shed code still 2580?
@@ -73,3 +78,72 @@ def test_of_a_signal_chat_and_its_page_the_second_adds_nothing(
     first, second = (signal_folder(tmp_path / name, name) for name in names)
     assert run("import", first, *zone, "--json").json["added"] == 4
     assert run("import", second, *zone, "--json").json["added"] == 0
+
+
+# --- archives in archives, and those that cannot be opened ------------------------------------------------
+
+
+def line(text: str) -> str:
+    return json.dumps({"role": "user", "content": text, "timestamp": "2026-03-01T09:00:00Z"})
+
+
+def archive(path: Path, **files: str | Path) -> Path:
+    """Pack texts, or files as they are, each under its name with `__` for the dot."""
+    with ZipFile(path, "w", ZIP_DEFLATED) as packed:
+        for name, content in files.items():
+            data = content if isinstance(content, str) else content.read_bytes()
+            packed.writestr(name.replace("__", "."), data)
+    return path
+
+
+def locked(path: Path) -> Path:
+    """Mark the files of an archive as encrypted with a password."""
+    content = bytearray(path.read_bytes())
+    content[6] |= 1
+    content[content.index(b"PK\x01\x02") + 8] |= 1
+    path.write_bytes(content)
+    return path
+
+
+def test_archives_in_an_archive_are_read_and_those_deeper_named(run: Run, tmp_path: Path) -> None:
+    deepest = archive(tmp_path / "deepest.zip", c__jsonl=line("gamma"))
+    inner = archive(tmp_path / "inner.zip", b__jsonl=line("beta"), deepest__zip=deepest)
+    outer = archive(tmp_path / "outer.zip", a__jsonl=line("alpha"), inner__zip=inner)
+    outcome = run("import", outer, "--json")
+    assert (outcome.code, outcome.object["added"]) == (2, 2)
+    assert outcome.object["unreadable"] == [
+        "inner.zip/deepest.zip is an archive too deep in others; unpack it and import its files, or pack them "
+        "again, without a password"
+    ]
+    alone = archive(tmp_path / "alone.zip", inner__zip=archive(inner, b__jsonl=line("delta")))
+    assert run("import", alone, "--json").json["added"] == 1
+
+
+def test_archives_in_an_archive_share_its_limits(tmp_path: Path) -> None:
+    text = "\n".join(line(f"word {n}") for n in range(100))
+    inner = archive(tmp_path / "inner.zip", b__jsonl=text)
+    outer = archive(tmp_path / "outer.zip", a__jsonl=text, inner__zip=inner)
+    once = len(text) + inner.stat().st_size
+    with open_bundle(outer, IntakeLimits(unpacked=once + len(text))) as bundle:
+        assert [file.name for file in bundle.files] == ["a.jsonl", "inner.zip/b.jsonl"]
+    tight = open_bundle(outer, IntakeLimits(unpacked=once + len(text) - 1))
+    with pytest.raises(TooLarge, match=r"outer.zip/inner.zip unpacks to more than"), tight:
+        pass
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_archives_that_cannot_be_opened_cost_only_themselves(run: Run, tmp_path: Path, packed: bool) -> None:
+    folder = tmp_path / "all"
+    folder.mkdir()
+    locked(archive(folder / "locked.zip", a__jsonl=line("alpha")))
+    whole = archive(folder / "whole.zip", b__jsonl=line("beta"))
+    (folder / "half.zip").write_bytes(whole.read_bytes()[:60])
+    path = zipped(folder, tmp_path / "all.zip") if packed else folder
+    outcome = run("import", path)
+    assert outcome.code == 2
+    assert "1 message read, 1 added" in outcome.out
+    assert "unreadable: half.zip is a damaged zip archive; download or copy it again" in outcome.err
+    assert "unreadable: locked.zip is encrypted; unpack it and import its files, or pack" in outcome.err
+    (folder / "whole.zip").unlink()
+    (folder / "half.zip").unlink()
+    assert "in which no file is a chat; locked.zip is encrypted" in run("import", folder).error

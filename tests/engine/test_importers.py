@@ -194,8 +194,8 @@ def test_a_damaged_archive_in_a_folder_is_counted_and_the_rest_is_imported(run: 
     whole = zipped(SAMPLES / "chatgpt", tmp_path / "a.zip")
     (tmp_path / "b.zip").write_bytes(whole.read_bytes()[:300])
     report = run("import", tmp_path)
-    assert report.code == 0
-    assert "1 damaged archive" in report.err
+    assert report.code == 2
+    assert "unreadable: b.zip is a damaged zip archive" in report.err
     assert "10 added" in report.out
 
 

@@ -78,7 +78,8 @@ def _parts(bundle: Bundle, reading: ReadingOptions, encoding: str | None) -> lis
     if not parts:
         raise InvalidInput(_nothing(bundle, refused))
     for name in refused:
-        reading.leave_out("damaged archive" if name.lower().endswith(".zip") else "file without talk", name)
+        reading.leave_out("file without talk", name)
+    reading.notes.closed.update(bundle.closed)
     return parts
 
 
@@ -118,6 +119,9 @@ def _recognised(
 
 def _nothing(bundle: Bundle, refused: list[str]) -> str:
     what = "a folder" if bundle.path.is_dir() else "an archive"
+    if bundle.closed:
+        name, why = next(iter(bundle.closed.items()))
+        return f"{bundle.path} is {what} in which no file is a chat; {name} {why}"
     if not bundle.files:
         return f"{bundle.path} is {what} without text files; accepted: {ACCEPTED}"
     names = ", ".join(refused[:_NAMED] or [file.name for file in bundle.files[:_NAMED]])
