@@ -147,3 +147,52 @@ def test_archives_that_cannot_be_opened_cost_only_themselves(run: Run, tmp_path:
     (folder / "whole.zip").unlink()
     (folder / "half.zip").unlink()
     assert "in which no file is a chat; locked.zip is encrypted" in run("import", folder).error
+
+
+# --- a chat without ids, again -----------------------------------------------------------------------------
+
+TALK = """\
+10/02/2026, 18:41 - Tom W: what happened to the bike??
+10/02/2026, 18:44 - Miriam V: rear derailleur, went into the spokes
+10/02/2026, 18:53 - Miriam V: deal
+12/02/2026, 08:15 - Tom W: need the part no.
+12/02/2026, 09:05 - Miriam V: #10148 says the robot
+22/03/2026, 16:48 - Tom W: shifts like butter
+22/06/2026, 16:50 - Miriam V: there, 7pm
+22/06/2026, 16:51 - Tom W: fine
+"""
+
+
+def whatsapp(folder: Path, talk: str = TALK) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "WhatsApp Chat with Tom W.txt"
+    path.write_text(talk, encoding="utf-8")
+    return path
+
+
+def test_a_chat_read_again_with_its_user_and_its_zone_adds_nothing(run: Run, tmp_path: Path) -> None:
+    chat = whatsapp(tmp_path)
+    assert run("import", chat, "--json").json["added"] == 8
+    options = [("--me", "Miriam V"), ("--timezone", "Europe/Berlin")]
+    for how in (*options, sum(options, ())):
+        again = run("import", chat, *how, "--json").json
+        assert (again["added"], again["duplicates"]) == (0, 8)
+
+
+def test_a_chat_whose_beginning_is_cut_off_goes_on_with_the_whole(run: Run, tmp_path: Path) -> None:
+    run("import", whatsapp(tmp_path))
+    *_, rest = TALK.partition("12/02/2026, 08:15")
+    later = f"12/02/2026, 08:15{rest}22/06/2026, 17:05 - Tom W: I'm here\n"
+    outcome = run("import", whatsapp(tmp_path / "cut", later.replace("Miriam V", "Miri")), "--json")
+    assert (outcome.json["added"], outcome.json["duplicates"]) == (1, 5)
+    assert "Tom W: its beginning is cut off; what is known is not added again" in outcome.err
+    whole = whatsapp(tmp_path / "whole", TALK.partition("12/02/2026, 08:15")[0] + later)
+    assert run("import", whole, "--json").json["added"] == 0
+    assert len(json.loads(run("threads", "--json").out)) == 1
+
+
+def test_what_is_sent_to_two_people_at_once_is_no_chat_cut_off(run: Run, tmp_path: Path) -> None:
+    wishes = "".join(f"31/12/2026, 23:5{n} - Miriam V: wish {n}\n" for n in range(5))
+    run("import", whatsapp(tmp_path, f"{TALK}{wishes}31/12/2026, 23:58 - Tom W: you too\n"))
+    other = whatsapp(tmp_path / "other", f"{wishes}31/12/2026, 23:59 - Lena: thanks\n")
+    assert run("import", other, "--json").json["added"] == 6

@@ -131,7 +131,7 @@ class _Unpacking:
     def _inner(self, archive: ZipFile, info: ZipInfo, path: Path, prefix: str) -> Iterator[BundledFile]:
         """Yield the files of an archive in an archive, which is unpacked: it must be read from its end."""
         name = prefix + info.filename
-        unpacked = self._stack.enter_context(SpooledTemporaryFile(max_size=_SMALL))
+        unpacked = self._stack.enter_context(SpooledTemporaryFile(max_size=_SMALL))  # noqa: SIM115
         try:
             with archive.open(info) as packed:
                 copyfileobj(packed, unpacked)

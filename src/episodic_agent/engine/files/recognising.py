@@ -23,7 +23,7 @@ from episodic_agent.engine.files.editing import is_out_of_place
 from episodic_agent.engine.files.formats.speaking import CELL
 from episodic_agent.engine.files.naming import BEGINNING, chat_name, tells_apart
 from episodic_agent.engine.files.options import ReadingNotes
-from episodic_agent.engine.files.renaming import renamed_speakers, thread_begun_so
+from episodic_agent.engine.files.renaming import renamed_speakers, thread_begun_so, thread_gone_on
 from episodic_agent.engine.ingest.appending import Incoming
 from episodic_agent.protocols import Store, Transaction
 from episodic_agent.schemas import Kind, Observation, Scope, Thread, TimeSource
@@ -86,7 +86,8 @@ class _HookedSession:
 class _StandingChat:
     """A conversation as it stands: its thread, the name it had before, and the offsets it was read in.
 
-    `names` are those under which its speakers stand, by what they are called now.
+    `names` are those under which its speakers stand, by what they are called now. `joins` tells that what is
+    new is named as the chat is that stands, since the beginning it would be named after is cut off.
     """
 
     thread: str
@@ -94,6 +95,7 @@ class _StandingChat:
     offsets: tuple[int, ...] = ()
     hooked: _HookedSession | None = None
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    joins: bool = False
 
 
 class Recogniser:
@@ -118,10 +120,11 @@ class Recogniser:
 
     def name(self, batch: Sequence[Placed]) -> Iterator[Incoming]:
         """Yield a batch with ids, each item in its thread; what stands in another form is left out."""
-        items = [placed.item for placed in batch]
-        ids = self._ids("", [(placed.part, placed.item) for placed in batch])
         with self._store.begin(self._scope, write=False) as tx:
             standing = [self._stands(tx, n, batch) for n in range(len(batch))]
+            batch = [_joined(placed, stands) for placed, stands in zip(batch, standing, strict=True)]
+            items = [placed.item for placed in batch]
+            ids = self._ids("", [(placed.part, placed.item) for placed in batch])
             known = set(tx.observations.known(ids))
             earlier = self._earlier(tx, batch, standing, [identity in known for identity in ids])
             self._compare(tx, items, [i if i in known else earlier.get(n) for n, i in enumerate(ids)])
@@ -197,9 +200,15 @@ class Recogniser:
         if item.external_id is not None or stands.thread != item.conversation or not item.local:
             return stands
         items = [one for one in following if one.conversation == item.conversation]
-        thread = tx.threads.get(stands.thread) or thread_begun_so(tx, items)
-        names = renamed_speakers(tx, thread, items) if thread is not None else {}
-        if thread is None or not names:
+        thread, begin = tx.threads.get(stands.thread) or thread_begun_so(tx, items), 0
+        if thread is None and (run := thread_gone_on(tx, items)) is not None:
+            thread, begin = run
+            remark = (
+                f"{item.title or item.conversation}: its beginning is cut off; what is known is not added"
+            )
+            self._notes.remarks[f"{remark} again"] += 1
+        names = renamed_speakers(tx, thread, items, begin) if thread is not None else {}
+        if thread is None or not (names or begin):
             return stands
         for name, others in names.items():
             earlier = ", ".join(repr(visible(other)) for other in others)
@@ -207,7 +216,8 @@ class Recogniser:
                 f"{item.title or item.conversation}: {visible(name)!r} was {earlier} in an earlier export: "
                 "what is known stays under that name, and nothing of it is added again"
             ] += 1
-        return replace(stands, thread=thread.origin, conversation=thread.origin, names=names)
+        origin = thread.origin
+        return replace(stands, thread=origin, conversation=origin, names=names, joins=begin > 0)
 
     def _look_up(self, tx: Transaction, placed: Placed, following: Iterable[Item]) -> _StandingChat:
         part, origin, item = placed
@@ -279,6 +289,13 @@ class Recogniser:
         if self._hooked:
             count = plural(self._hooked, "message")
             self._notes.remarks[f"{count} of sessions that hooks kept already: only the rest was added"] += 1
+
+
+def _joined(placed: Placed, standing: _StandingChat) -> Placed:
+    """Return an item named as the chat is that its own goes on with."""
+    if not standing.joins:
+        return placed
+    return placed._replace(item=replace(placed.item, conversation=standing.conversation))
 
 
 def _keep_glued(tx: Transaction, ids: Sequence[UUID], items: list[Item], known: Collection[UUID]) -> None:

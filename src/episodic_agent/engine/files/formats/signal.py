@@ -90,7 +90,11 @@ def read_page(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unread
     """Stream a chat's messages from its page, in the words and with the ids that `data.json` gives them."""
     chat = _chat_of(opened)
     head, held = (1, "", ""), list[str]()
-    for number, line in lines(opened):
+    for record in lines(opened):
+        if isinstance(record, Unreadable):
+            yield record
+            continue
+        number, line = record
         begun = _HEAD.match(line)
         if begun is None:
             held.append(line)
