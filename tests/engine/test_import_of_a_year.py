@@ -170,13 +170,21 @@ def whatsapp(folder: Path, talk: str = TALK) -> Path:
     return path
 
 
-def test_a_chat_read_again_with_its_user_and_its_zone_adds_nothing(run: Run, tmp_path: Path) -> None:
+ME, ZONE = ("--me", "Miriam V"), ("--timezone", "Europe/Berlin")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [((), (*ME, *ZONE)), (ZONE, ME), (ME, ZONE), ((*ME, *ZONE), ())]
+)
+def test_a_chat_read_again_with_its_user_or_its_zone_adds_nothing(
+    run: Run, tmp_path: Path, first: tuple[str, ...], second: tuple[str, ...]
+) -> None:
     chat = whatsapp(tmp_path)
-    assert run("import", chat, "--json").json["added"] == 8
-    options = [("--me", "Miriam V"), ("--timezone", "Europe/Berlin")]
-    for how in (*options, sum(options, ())):
-        again = run("import", chat, *how, "--json").json
-        assert (again["added"], again["duplicates"]) == (0, 8)
+    assert run("import", chat, *first, "--json").json["added"] == 8
+    again = run("import", chat, *second, "--json").json
+    assert (again["added"], again["duplicates"]) == (0, 8)
+    cut = whatsapp(tmp_path / "cut", TALK.partition("41 - Tom W: what happened to the bike??\n")[2])
+    assert run("import", cut, *second, "--json").json["added"] == 0
 
 
 def test_a_chat_whose_beginning_is_cut_off_goes_on_with_the_whole(run: Run, tmp_path: Path) -> None:

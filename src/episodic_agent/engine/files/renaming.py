@@ -8,7 +8,7 @@ off is known by the run of messages that both have.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -17,11 +17,11 @@ from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Observation, Thread, TimeSource
 
 _READ: Final = 1000  # messages of a chat that are compared
-_AT_ONCE: Final = 64  # messages of one moment, of all chats
+_NEAR: Final = 5000  # messages of all chats around one of which the zone is not known
+_ZONES: Final = timedelta(hours=27)  # between the clocks of any two zones
 _UNNAMED: Final = "chat-"
 _NEVER: Final = datetime.max.replace(tzinfo=UTC)
 _RUN: Final = 3  # messages that two files of one chat share at least
-_INSTANT: Final = timedelta(microseconds=1)
 _MOSTLY: Final = 0.8  # of somebody's messages; one may be edited or deleted since
 _Spoken = Counter[tuple[object, str]]  # the messages of somebody, by time and text
 _TELLING: Final = 20  # characters of a single line that nobody else says in the same minute
@@ -29,16 +29,13 @@ _TELLING: Final = 20  # characters of a single line that nobody else says in the
 
 def thread_begun_so(tx: Transaction, items: Sequence[Item]) -> Thread | None:
     """Return the chat that stands and begins with the words of these at the same times; None without one."""
-    first = items[0] if items else None
-    if first is None or first.at is None or first.at_source is not TimeSource.GIVEN:
-        return None
-    refs = tx.index.between(first.at, first.at + _INSTANT, limit=_AT_ONCE).tolist()
-    begun = [o for o in tx.observations.get(refs).values() if not o.seq and o.text == first.text]
-    for observation in begun:
+    for observation in _standing(tx, items):
+        if observation.seq:
+            continue
         (thread,) = tx.threads.list(ids=[observation.thread_id])
-        if thread.origin.startswith(_UNNAMED) and observation.channel == first.channel:
+        if thread.origin.startswith(_UNNAMED):
             names = renamed_speakers(tx, thread, items)
-            if names and first.actor in (*names, observation.actor):
+            if names and items[0].actor in (*names, observation.actor):
                 return thread
     return None
 
@@ -81,7 +78,7 @@ def _by_speaker(
     stored: Iterable[Observation], read: Iterable[Item]
 ) -> tuple[Mapping[str, _Spoken], Mapping[str, _Spoken]]:
     """Count what each said when, of what is stored and of what is read, as far as both go."""
-    had = [(o.actor, o.at + timedelta(seconds=o.utc_offset or 0), o.text) for o in stored]
+    had = [(o.actor, _written(o), o.text) for o in stored]
     come = [(item.actor, item.written, item.text) for item in read if item.written]
     last = min(max((at for _, at, _ in messages), default=_NEVER) for messages in (had, come))
     counts: tuple[dict[str, _Spoken], dict[str, _Spoken]] = defaultdict(Counter), defaultdict(Counter)
@@ -98,15 +95,9 @@ def thread_gone_on(tx: Transaction, items: Sequence[Item]) -> tuple[Thread, int]
     WhatsApp cuts the beginning of long chats off. What one sends to several people at once is no such run:
     it takes two speakers and most of what both go over.
     """
-    first = items[0] if items else None
-    if first is None or first.at is None or first.at_source is not TimeSource.GIVEN:
-        return None
-    refs = tx.index.between(first.at, first.at + _INSTANT, limit=_AT_ONCE).tolist()
-    for met in tx.observations.get(refs).values():
-        if not met.seq or met.text != first.text or met.channel != first.channel or met.external_id:
-            continue
+    for met in _standing(tx, items):
         (thread,) = tx.threads.list(ids=[met.thread_id])
-        if thread.origin.startswith(_UNNAMED):
+        if met.seq and thread.origin.startswith(_UNNAMED):
             stored = tx.observations.read(thread.id, met.seq, met.seq + _READ - 1)
             before, now = _by_speaker(stored, items)
             come = sum(now.values(), _Spoken())
@@ -115,3 +106,18 @@ def thread_gone_on(tx: Transaction, items: Sequence[Item]) -> tuple[Thread, int]
             if speakers > 1 and shared.total() >= _RUN and _is_most(shared, come):
                 return thread, met.seq
     return None
+
+
+def _standing(tx: Transaction, items: Sequence[Item]) -> Iterator[Observation]:
+    """Yield what stands in the words of the first of these and at the time it was written, in any zone."""
+    first = items[0] if items else None
+    if first is None or first.at is None or first.at_source is not TimeSource.GIVEN:
+        return
+    refs = tx.index.between(first.at - _ZONES, first.at + _ZONES, limit=_NEAR).tolist()
+    for met in tx.observations.get(refs).values():
+        if (met.text, met.channel, _written(met)) == (first.text, first.channel, first.written):
+            yield met
+
+
+def _written(observation: Observation) -> datetime:
+    return observation.at + timedelta(seconds=observation.utc_offset or 0)
