@@ -204,3 +204,47 @@ def test_what_is_sent_to_two_people_at_once_is_no_chat_cut_off(run: Run, tmp_pat
     run("import", whatsapp(tmp_path, f"{TALK}{wishes}31/12/2026, 23:58 - Tom W: you too\n"))
     other = whatsapp(tmp_path / "other", f"{wishes}31/12/2026, 23:59 - Lena: thanks\n")
     assert run("import", other, "--json").json["added"] == 6
+
+
+# --- whose words they are -----------------------------------------------------------------------------------
+
+
+def telegram(folder: Path, *, owner: int | None = None) -> Path:
+    """Write an account's export, or the same without saying whose account it is."""
+    messages = [
+        {"id": 1, "type": "message", "date_unixtime": "1771264800", "from": "Joni", "from_id": "user200"},
+        {"id": 2, "type": "message", "date_unixtime": "1771264860", "from": "Miri", "from_id": "user100"},
+    ]
+    for message in messages:
+        message["text"] = f"words of {message['from']}"
+    chats = {"list": [{"name": "Joni", "type": "personal_chat", "id": 200, "messages": messages}]}
+    whose = {} if owner is None else {"personal_information": {"user_id": owner, "first_name": "Miri"}}
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "result.json"
+    path.write_text(json.dumps({"about": "", **whose, "chats": chats}), encoding="utf-8")
+    return path
+
+
+def test_an_export_of_telegram_says_whose_it_is(run: Run, tmp_path: Path) -> None:
+    outcome = run("import", telegram(tmp_path, owner=100), "--json", "--user", "miriam")
+    assert "miriam's own words: 1 message by Miri (1)" in outcome.err
+    assert read(telegram(tmp_path, owner=100))["messages"][1][0] == "user"
+
+
+@pytest.mark.parametrize("how", [("--me", "Miri"), ()])
+def test_words_that_stand_as_anothers_are_named_with_how_to_take_them_over(
+    run: Run, tmp_path: Path, how: tuple[str, ...]
+) -> None:
+    assert "stay" not in run("import", telegram(tmp_path), "--user", "miriam").err
+    path = telegram(tmp_path, owner=None if how else 100)
+    again = run("import", path, *how, "--json", "--user", "miriam")
+    assert again.json["added"] == 0
+    assert (
+        "1 message of the user's stays under 'Miri', as read in an earlier import; to change that, "
+        "forget 'Joni' first and import again"
+    ) in again.err
+    assert run("forget", "thread", "Joni", "--yes", "--user", "miriam").code == 0
+    over = run("import", path, *how, "--json", "--user", "miriam")
+    assert over.json["added"] == 2
+    assert "stays under" not in over.err
+    assert "stays under" not in run("import", path, *how, "--user", "miriam").err

@@ -24,6 +24,7 @@ from episodic_agent.engine.files.formats.speaking import CELL
 from episodic_agent.engine.files.naming import BEGINNING, chat_name, tells_apart
 from episodic_agent.engine.files.options import ReadingNotes
 from episodic_agent.engine.files.renaming import renamed_speakers, thread_begun_so, thread_gone_on
+from episodic_agent.engine.files.speakers.owning import written_as
 from episodic_agent.engine.ingest.appending import Incoming
 from episodic_agent.protocols import Store, Transaction
 from episodic_agent.schemas import Kind, Observation, Scope, Thread, TimeSource
@@ -37,6 +38,7 @@ _EVENT: Final = re.compile(r"[A-Z][A-Za-z]+:(.+)", re.DOTALL)  # how hooks name 
 _PART: Final = re.compile(r"#(?:answer|words)\Z")  # of a line that was one message before
 _PICTURE: Final = re.compile(r"\[image[^\]\n]*\]", re.IGNORECASE)
 _PAGE: Final = 1000
+_NAMED: Final = 3  # threads that a remark names
 _ZONE: Final = "zone "
 _EDITED: Final = "edited since"
 
@@ -114,6 +116,9 @@ class Recogniser:
         self._standing: dict[tuple[int, str], _StandingChat] = {}
         self._compared: set[str] = set()
         self._hooked = 0
+        self._under: dict[str, list[str]] = defaultdict(
+            list
+        )  # threads of the user's messages, by other names
         self.edited: dict[UUID, list[UUID]] = {}  # by the id of the new words those of all before
         self.late: list[Incoming] = []  # new words of messages after which their threads have gone on
         self.skipped = 0
@@ -127,6 +132,7 @@ class Recogniser:
             ids = self._ids("", [(placed.part, placed.item) for placed in batch])
             known = set(tx.observations.known(ids))
             earlier = self._earlier(tx, batch, standing, [identity in known for identity in ids])
+            self._count_others(tx, items, ids, known)
             self._compare(tx, items, [i if i in known else earlier.get(n) for n, i in enumerate(ids)])
             edits, late = self._take_edits(tx, batch, ids, items)
             known -= edits
@@ -284,11 +290,25 @@ class Recogniser:
                     "--timezone again, or forget that thread first"
                 ] += 1
 
+    def _count_others(
+        self, tx: Transaction, items: Sequence[Item], ids: Sequence[UUID], known: Collection[UUID]
+    ) -> None:
+        """Count the messages of the user's that are known as somebody else's."""
+        own = {i: item for i, item in zip(ids, items, strict=True) if i in known and written_as(item)}
+        for identity, observation in (tx.observations.get(list(own)) if own else {}).items():
+            if observation.actor != "user":
+                self._under[observation.actor].append(own[identity].title or own[identity].conversation or "")
+
     def note_kept(self) -> None:
-        """Say how much of what was read hooks had kept."""
-        if self._hooked:
-            count = plural(self._hooked, "message")
-            self._notes.remarks[f"{count} of sessions that hooks kept already: only the rest was added"] += 1
+        """Say how much of what was read hooks had kept, and what stands under another name."""
+        for name, threads in self._under.items():
+            stay = plural(len(threads), "message of the user's stays", "messages of the user's stay")
+            titles = [repr(visible(title)) for title in dict.fromkeys(threads)]
+            more = f" and {len(titles) - _NAMED} more" if len(titles) > _NAMED else ""
+            self._notes.remarks[
+                f"{stay} under {visible(name)!r}, as read in an earlier import; to change that, forget "
+                f"{', '.join(titles[:_NAMED])}{more} first and import again"
+            ] += 1
 
 
 def _joined(placed: Placed, standing: _StandingChat) -> Placed:

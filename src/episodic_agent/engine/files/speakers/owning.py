@@ -37,11 +37,11 @@ class ImportOwner:
 
     def take(self, item: Item) -> Item:
         """Return an item as the user's own where its speaker has one of the names; count whose it is."""
-        name = item.actor
+        name = written_as(item) or item.actor
         meant = self._names.keys() & set(map(plain_name, (name, *item.also)))
         self._met |= meant
         if meant and name.casefold() not in AGENTS:
-            item = replace(item, actor="user", extras={**item.extras, WRITTEN_AS: name})
+            item = as_user(item)
         if is_owner(item, self._user):
             self._own[name] += 1
         elif role_of(item).casefold() not in AGENTS:
@@ -77,6 +77,18 @@ class ImportOwner:
             for part in words(fold(name))
             for own in parts
         )
+
+
+def as_user(item: Item) -> Item:
+    """Return an item as the user's own, with the name that its export gives them."""
+    if item.actor == "user":
+        return item
+    return replace(item, actor="user", extras={**item.extras, WRITTEN_AS: item.actor})
+
+
+def written_as(item: Item) -> str:
+    """Return what the user is called in the export that an item of theirs is from; "" if it does not say."""
+    return str(item.extras.get(WRITTEN_AS, "")) if item.actor == "user" else ""
 
 
 def plain_name(name: str) -> str:
