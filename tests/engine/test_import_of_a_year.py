@@ -248,3 +248,44 @@ def test_words_that_stand_as_anothers_are_named_with_how_to_take_them_over(
     assert over.json["added"] == 2
     assert "stays under" not in over.err
     assert "stays under" not in run("import", path, *how, "--user", "miriam").err
+
+
+def slack(folder: Path, *words: str, names: tuple[str, str] = ("miri", "jo"), **edited: str) -> Path:
+    """Write a workspace in which Miri, U1, says these words; `names` are those that two people show."""
+    users = [
+        {"id": f"U{n}", "name": f"u{n}", "profile": {"display_name": name, "real_name": real}}
+        for n, (name, real) in enumerate(zip(names, ("Miri Vogt", ""), strict=True), 1)
+    ]
+    messages = [
+        {"type": "message", "user": "U1", "ts": f"170953926{n}.1", "text": text}
+        for n, text in enumerate(words)
+    ]
+    for ts in edited.values():
+        messages[0] |= {"edited": {"user": "U1", "ts": ts}}
+    (folder / "general").mkdir(parents=True)
+    channels = [{"id": "C1", "name": "general"}]
+    for name, value in {"users": users, "channels": channels, "general/2024-03-04": messages}.items():
+        (folder / f"{name}.json").write_text(json.dumps(value), encoding="utf-8")
+    return folder
+
+
+def test_who_is_mentioned_under_another_name_is_the_same(run: Run, tmp_path: Path) -> None:
+    words = ("<@U1> & <@U2>: <#C1|general>, not @lunch?", "yes <@U2>", "no names")
+    first = slack(tmp_path / "1", *words)
+    assert next(row[4] for row in read(first)["messages"]) == "@Miri Vogt & @jo: #general, not @lunch?"
+    assert {row[0] for row in read(first)["messages"]} == {"Miri Vogt"}
+    assert run("import", first, "--json").json["added"] == 3
+    renamed = slack(tmp_path / "2", *words[:2], "other words", names=("miri", "Jo (she)"))
+    again = run("import", renamed, "--json")
+    assert (again.code, again.object["added"], len(again.object["unreadable"])) == (2, 0, 1)
+    assert "no names" in again.object["unreadable"][0]
+
+
+def test_an_edit_is_none_for_a_new_name_but_for_another_person(run: Run, tmp_path: Path) -> None:
+    run("import", slack(tmp_path / "1", "<@U2> renews it, I think"))
+    edited = slack(tmp_path / "2", "<@U2> renews it", edited="1709600000.1")
+    assert run("import", edited, "--json").json["added"] == 1
+    renamed = slack(tmp_path / "3", "<@U2> renews it", names=("miri", "Jo (she)"), edited="1709600000.1")
+    assert run("import", renamed, "--json").json["added"] == 0
+    other = slack(tmp_path / "4", "<@U1> renews it", names=("miri", "jo"), edited="1709600001.1")
+    assert run("import", other, "--json").json["added"] == 1

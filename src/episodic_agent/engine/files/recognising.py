@@ -136,7 +136,7 @@ class Recogniser:
             self._compare(tx, items, [i if i in known else earlier.get(n) for n, i in enumerate(ids)])
             edits, late = self._take_edits(tx, batch, ids, items)
             known -= edits
-            _keep_glued(tx, ids, items, known)
+            _keep_texts(tx, ids, items, known)
         self._forget_parts_before(batch[-1].part)
         for n, (identity, item) in enumerate(zip(ids, items, strict=True)):
             stands, new = standing[n], identity not in known and n not in earlier
@@ -164,12 +164,14 @@ class Recogniser:
         for n, first in marked.items():
             before = standing.get(first)
             stale: list[UUID] = []
-            while before is not None and before.text != items[n].text:
+            while before is not None and not _says_same(before, items[n]):
                 stale.append(ids[n])
                 version = f"{batch[n].item.external_id}~{len(stale)}"
                 items[n] = replace(items[n], external_id=version)
                 (ids[n],) = self._ids(_EDITED, [(batch[n].part, items[n])])
                 before = tx.observations.get([ids[n]]).get(ids[n])
+            if before is not None:
+                items[n] = replace(items[n], text=before.text)
             if stale:
                 had.add(first)
                 self.edited[ids[n]] = stale
@@ -318,14 +320,21 @@ def _joined(placed: Placed, standing: _StandingChat) -> Placed:
     return placed._replace(item=replace(placed.item, conversation=standing.conversation))
 
 
-def _keep_glued(tx: Transaction, ids: Sequence[UUID], items: list[Item], known: Collection[UUID]) -> None:
-    """Let messages stand as earlier versions read them, which wrote the cells of a table as one word."""
-    rows = [n for n, item in enumerate(items) if ids[n] in known and CELL in item.text]
+def _keep_texts(tx: Transaction, ids: Sequence[UUID], items: list[Item], known: Collection[UUID]) -> None:
+    """Let messages stand as they were read before: by other names, or the cells of a table as one word."""
+    rows = [n for n, item in enumerate(items) if ids[n] in known and (item.says_same or CELL in item.text)]
     stored = tx.observations.get([ids[n] for n in rows]) if rows else {}
     for n in rows:
         before = stored.get(ids[n])
-        if before is not None and _glued(before.text) == _glued(items[n].text):
+        if before is not None and _says_same(before, items[n]):
             items[n] = replace(items[n], text=before.text)
+
+
+def _says_same(before: Observation, item: Item) -> bool:
+    if item.says_same is not None and item.says_same(before.text):
+        return True
+    glued = CELL in item.text and _glued(before.text) == _glued(item.text)
+    return glued or before.text == item.text
 
 
 def _glued(text: str) -> str:

@@ -9,8 +9,8 @@ the first answer. Joins, topics, pins and the like (`subtype`) are notices.
 import html
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Final
 
@@ -136,12 +136,12 @@ def _listed(bundle: Bundle, file: BundledFile | None) -> Iterator[Mapping[str, o
 
 
 def _people(users: Iterable[Mapping[str, object]]) -> dict[str, str]:
-    """Return the names by the ids: as shown, else the real name, else the account's."""
+    """Return the names by the ids: the real one, else as shown, else the account's."""
     people = {"USLACKBOT": "Slackbot"}
     for user in users:
         profile = mapping_of(user.get("profile"))
         names = (
-            profile.get("display_name"), profile.get("real_name"), user.get("real_name"), user.get("name"),
+            profile.get("real_name"), user.get("real_name"), profile.get("display_name"), user.get("name"),
         )  # fmt: skip
         people[text_of(user.get("id"))] = next((n.strip() for n in map(text_of, names) if n.strip()), "")
     return {identity: name or identity for identity, name in people.items()}
@@ -172,11 +172,12 @@ def _message(
     if text_of(message.get("subtype")) not in _SPOKEN or message.get("type") not in ("message", None):
         reading.leave_out("notice")
         return
-    text = joined(plain(text_of(message.get("text")), place.people), *_files(message))
+    marked = text_of(message.get("text"))
+    text = joined(plain(marked, place.people), *_files(message))
     if not text:  # what a bot shows
         cards = list_of(message.get("attachments"))
-        shown = (text_of(card.get("text")) or text_of(card.get("fallback")) for card in cards)
-        text = plain(joined(*shown), place.people)
+        marked = joined(*(text_of(card.get("text")) or text_of(card.get("fallback")) for card in cards))
+        text = plain(marked, place.people)
     at, thread = text_of(message.get("ts")), text_of(message.get("thread_ts"))
     fields = {
         "speaker": _speaker(message, place.people),
@@ -186,7 +187,36 @@ def _message(
     }
     edited = mapping_of(message.get("edited")).get("ts")
     also = place.accounts.get(text_of(message.get("user")), (message.get("user"), message.get("username")))
-    yield from speak(place.chat_of(at, thread, text), fields, reading, line, edited=edited, also=also)
+    chat = place.chat_of(at, thread, text)
+    same = _same_but_for_names(marked, text, place)
+    for record in speak(chat, fields, reading, line, edited=edited, also=also):
+        yield replace(record, says_same=same) if isinstance(record, Item) else record
+
+
+def _same_but_for_names(marked: str, text: str, place: _SlackChannel) -> Callable[[str], bool] | None:
+    """Return what tells a text that differs by the names of whom it mentions; None where nobody is.
+
+    A name that somebody else has now is another mention, one that nobody has is an earlier name.
+    """
+    mentions = [found[1] for found in _MARKUP.finditer(marked) if found[1][0] in "@#"]
+    pattern, rest = "", text
+    for mention in mentions:
+        before, name, rest = rest.partition(html.unescape(_resolved(mention, place.people)))
+        pattern += f"{re.escape(before)}{name[:1]}([^\n@#]{{1,80}})"
+    if not mentions:
+        return None
+    ids = [mention[1:].partition("|")[0] for mention in mentions]
+
+    def says_same(earlier: str) -> bool:
+        match = re.fullmatch(pattern + re.escape(rest), earlier)
+        names = match.groups() if match else ()
+        return match is not None and all(
+            name in place.accounts.get(identity, ())
+            or not any(name in held for held in place.accounts.values())
+            for name, identity in zip(names, ids, strict=True)
+        )
+
+    return says_same
 
 
 def _speaker(message: Mapping[str, object], people: Mapping[str, str]) -> str:
@@ -194,7 +224,7 @@ def _speaker(message: Mapping[str, object], people: Mapping[str, str]) -> str:
     profile = mapping_of(message.get("user_profile"))
     bot = mapping_of(message.get("bot_profile"))
     names = (
-        people.get(user), profile.get("display_name"), profile.get("real_name"), message.get("username"),
+        people.get(user), profile.get("real_name"), profile.get("display_name"), message.get("username"),
         bot.get("name"), user, message.get("bot_id"),
     )  # fmt: skip
     return next((name for name in map(text_of, names) if name), "unknown")
