@@ -404,6 +404,8 @@ def _variants(item: Item, standing: _StandingChat) -> Iterator[tuple[str, Item]]
     if (item.conversation or "").startswith("signal-"):  # one file of a chat has zones, the other none
         yield "zoned", replace(item, local=not item.local)
     before = replace(item, conversation=standing.conversation or item.conversation)
+    if name := written_as(item):  # read before anybody said whose name that is
+        yield "written", replace(before, actor=name)
     if standing.names:
         for n, name in enumerate(standing.names.get(item.actor, (item.actor,))):
             yield f"renamed {n}", replace(before, actor=name)
