@@ -242,6 +242,6 @@ def test_what_a_report_of_an_import_asks_for_can_be_asked_here(client: TestClien
     packed = bytearray(content.getvalue())
     packed[packed.index(b"PK\x01\x02") + 8] |= 1  # encrypted
     locked = client.post(where, params={"name": "a.zip"}, content=bytes(packed))
-    assert locked.status_code == 422
+    assert locked.status_code == 400
     assert "a.zip is encrypted; unpack it and import its files, or pack them again" in locked.text
     assert "folder" not in locked.text

@@ -311,6 +311,9 @@ class Recogniser:
                 f"{stay} under {visible(name)!r}, as read in an earlier import; to change that, forget "
                 f"{', '.join(titles[:_NAMED])}{more} first and import again"
             ] += 1
+        if self._hooked:
+            count = plural(self._hooked, "message")
+            self._notes.remarks[f"{count} of sessions that hooks kept already: only the rest was added"] += 1
 
 
 def _joined(placed: Placed, standing: _StandingChat) -> Placed:
