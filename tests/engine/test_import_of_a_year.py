@@ -289,3 +289,75 @@ def test_an_edit_is_none_for_a_new_name_but_for_another_person(run: Run, tmp_pat
     assert run("import", renamed, "--json").json["added"] == 0
     other = slack(tmp_path / "4", "<@U1> renews it", names=("miri", "jo"), edited="1709600001.1")
     assert run("import", other, "--json").json["added"] == 1
+
+
+# --- what nobody said, and marks -----------------------------------------------------------------------------
+
+
+def chatgpt(folder: Path) -> Path:
+    """Write a conversation with instructions, an answer that cites, and a question that was asked anew."""
+    contents: list[tuple[str, str, str, dict[str, object]]] = [
+        ("i", "", "user", {"content_type": "user_editable_context", "user_instructions": "Be short."}),
+        ("u", "i", "user", {"content_type": "text", "parts": ["To Trieste by train?"]}),
+        ("x", "u", "assistant", {"content_type": "text", "parts": ["From 80 euros."]}),
+        (
+            "a",
+            "u",
+            "assistant",
+            {"content_type": "text", "parts": ["69 euros. \ue200cite\ue202turn0search1\ue201 At 14:22."]},
+        ),
+    ]
+    mapping = {
+        name: {
+            "id": name,
+            "parent": parent or None,
+            "children": [below for below, above, *_ in contents if above == name],
+            "message": {
+                "id": name,
+                "author": {"role": role},
+                "create_time": 1773267000 + n,
+                "content": content,
+                "metadata": {"is_visually_hidden_from_conversation": name == "i"},
+            },
+        }
+        for n, (name, parent, role, content) in enumerate(contents)
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "conversations.json"
+    chat = {"id": "c", "title": "Trieste", "mapping": mapping, "current_node": "a"}
+    path.write_text(json.dumps([chat]), encoding="utf-8")
+    return path
+
+
+def test_what_chatgpt_leaves_out_is_counted_and_no_mark_of_a_source_stays(tmp_path: Path) -> None:
+    seen = read(chatgpt(tmp_path))
+    assert [row[4] for row in seen["messages"]] == ["To Trieste by train?", "69 euros. At 14:22."]
+    (left,) = seen["notes"]
+    assert sorted(left.removesuffix(" left out").split(", ")) == [
+        "1 custom instruction",
+        "1 message of another branch",
+    ]
+
+
+def test_words_that_were_read_with_marks_and_names_of_pictures_stay_so(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk = chatgpt(tmp_path), slack(tmp_path / "1", "done :wave: <@U2> :our_own:", "up :tada:")
+    with monkeypatch.context() as before:
+        before.setattr("episodic_agent.engine.files.formats.chatgpt.uncited", str)
+        before.setattr("episodic_agent.engine.files.formats.slack._pictured", str)
+        assert sum(run("import", path, "--json").json["added"] for path in talk) == 4
+    for path in talk:
+        again = run("import", path, "--json").json
+        assert (again["added"], again["unreadable"]) == (0, [])
+    texts = [row[4] for row in read(talk[1])["messages"]]
+    assert texts == ["done 👋 @jo :our_own:", "up 🎉"]
+
+
+def test_a_missed_call_is_nothing_that_was_said(tmp_path: Path) -> None:
+    call = (
+        "02/06/2026, 21:15 - Tom W: Missed voice call\n02/06/2026, 21:16 - Tom W: Missed voice call, why?\n"
+    )
+    seen = read(whatsapp(tmp_path, TALK + call))
+    assert [row[4] for row in seen["messages"]][8:] == ["Missed voice call, why?"]
+    assert "1 notice left out" in seen["notes"]

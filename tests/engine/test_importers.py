@@ -113,7 +113,7 @@ def test_what_was_said_elsewhere_is_found_with_its_speaker(run: Run) -> None:
     run("import", SAMPLES / "slack", SAMPLES / "whatsapp" / "WhatsApp-Chat mit Ana.txt")
     hits = run("search", "Build kaputt", "--json").json["hits"]
     spoken = {(o["actor"], o["text"]) for hit in hits for o in hit["observations"]}
-    assert ("Jürgen Bauer", "Der Build ist kaputt :fire:") in spoken
+    assert ("Jürgen Bauer", "Der Build ist kaputt 🔥") in spoken
 
 
 # --- what is recognised, and what is not -----------------------------------------------------------------

@@ -10,9 +10,9 @@ import html
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from episodic_agent.core.ingest import Item
 from episodic_agent.engine.files.bundle import Bundle, BundledFile
@@ -31,12 +31,19 @@ from episodic_agent.engine.files.formats.speaking import (
 from episodic_agent.engine.files.formats.walking import documents
 from episodic_agent.engine.files.opening import Opened, Unreadable, inspect
 from episodic_agent.engine.files.options import ReadingOptions
+from episodic_agent.lazily import module
+
+if TYPE_CHECKING:
+    from rich import emoji
+else:
+    emoji = module("rich.emoji")
 
 _DAY: Final = re.compile(r"(.+)/(\d{4}-\d{2}-\d{2})\.json")
 _LISTS: Final = ("channels.json", "groups.json", "mpims.json", "dms.json")
 _SPOKEN: Final = frozenset(
     ("", "bot_message", "me_message", "file_share", "file_comment", "thread_broadcast", "reply_broadcast")
 )
+_PICTURE: Final = re.compile(r"(?<!\w):([a-z0-9_+-]+):(?::skin-tone-\d:)?(?!\w)")
 _MARKUP: Final = re.compile(r"<([^<>\n]+)>")
 _ANSWERABLE: Final = 5_000  # latest messages of a channel whose words may be the title of a thread
 
@@ -189,12 +196,11 @@ def _message(
     also = place.accounts.get(text_of(message.get("user")), (message.get("user"), message.get("username")))
     chat = place.chat_of(at, thread, text)
     same = _same_but_for_names(marked, text, place)
-    for record in speak(chat, fields, reading, line, edited=edited, also=also):
-        yield replace(record, says_same=same) if isinstance(record, Item) else record
+    yield from speak(chat, fields, reading, line, edited=edited, also=also, says_same=same)
 
 
 def _same_but_for_names(marked: str, text: str, place: _SlackChannel) -> Callable[[str], bool] | None:
-    """Return what tells a text that differs by the names of whom it mentions; None where nobody is.
+    """Return what tells a text that differs by names of whom it mentions, or of pictures; None without any.
 
     A name that somebody else has now is another mention, one that nobody has is an earlier name.
     """
@@ -203,12 +209,12 @@ def _same_but_for_names(marked: str, text: str, place: _SlackChannel) -> Callabl
     for mention in mentions:
         before, name, rest = rest.partition(html.unescape(_resolved(mention, place.people)))
         pattern += f"{re.escape(before)}{name[:1]}([^\n@#]{{1,80}})"
-    if not mentions:
+    if not mentions and ":" not in marked:
         return None
     ids = [mention[1:].partition("|")[0] for mention in mentions]
 
     def says_same(earlier: str) -> bool:
-        match = re.fullmatch(pattern + re.escape(rest), earlier)
+        match = re.fullmatch(pattern + re.escape(rest), _pictured(earlier))
         names = match.groups() if match else ()
         return match is not None and all(
             name in place.accounts.get(identity, ())
@@ -241,8 +247,15 @@ def plain(text: str, people: Mapping[str, str]) -> str:
 
     >>> plain("<@U1>: see <https://a.example|the plan> &amp; <#C1|general> <!here>", {"U1": "Ana"})
     '@Ana: see the plan (https://a.example) & #general @here'
+    >>> plain("up :tada::wave::skin-tone-2: at 9:15:30 :our_own:", {})
+    'up 🎉👋 at 9:15:30 :our_own:'
     """
-    return html.unescape(_MARKUP.sub(lambda match: _resolved(match[1], people), text))
+    return _pictured(html.unescape(_MARKUP.sub(lambda match: _resolved(match[1], people), text)))
+
+
+def _pictured(text: str) -> str:
+    """Return a text with the pictures that are called so; a workspace's own keep their names."""
+    return _PICTURE.sub(lambda match: emoji.Emoji.replace(f":{match[1]}:"), text)
 
 
 def _resolved(inside: str, people: Mapping[str, str]) -> str:

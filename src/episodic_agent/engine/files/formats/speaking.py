@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -38,11 +38,13 @@ def speak(
     edited: object = None,
     also: tuple[object, ...] = (),
     own: bool = False,
+    says_same: Callable[[str], bool] | None = None,
 ) -> Iterator[Item | Unreadable]:
     """Make one message of a chat an item; `fields` are named as `read_item` has them.
 
     `edited` is when its words were changed, as the platform writes it; None: never. `also` are other names of
-    who speaks: an address, an account; `own` tells that it is whoever exported the chat.
+    who speaks: an address, an account; `own` tells that it is whoever exported the chat, `says_same`
+    whether its text was read so before.
 
     A message without words or tools is left out and counted; a broken one is reported with its place.
     """
@@ -70,7 +72,9 @@ def speak(
     stamp = "" if edited is None else str(edited)
     if own:
         item = as_user(item)
-    yield replace(item, conversation=chat.name, title=chat.title, edited=stamp, also=others)
+    yield replace(
+        item, conversation=chat.name, title=chat.title, edited=stamp, also=others, says_same=says_same
+    )
 
 
 def talk_title(place: str, text: str) -> str:
