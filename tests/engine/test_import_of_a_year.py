@@ -361,3 +361,36 @@ def test_a_missed_call_is_nothing_that_was_said(tmp_path: Path) -> None:
     seen = read(whatsapp(tmp_path, TALK + call))
     assert [row[4] for row in seen["messages"]][8:] == ["Missed voice call, why?"]
     assert "1 notice left out" in seen["notes"]
+
+
+# --- what a report says ------------------------------------------------------------------------------------
+
+
+def test_a_dry_run_shows_days_of_the_zone_that_was_given(run: Run, tmp_path: Path) -> None:
+    late = whatsapp(
+        tmp_path, "13/02/2026, 00:30 - Tom W: home at last\n13/02/2026, 00:41 - Miriam V: sleep\n"
+    )
+    zones = ("--timezone", "Europe/Berlin"), ("--timezone", "America/Lima"), ()
+    for zone in zones:
+        notes = run("import", late, *zone, "--dry-run", "--json").json["notes"]
+        assert "  Tom W: 2 messages, 2026-02-13, by Tom W, Miriam V" in notes
+
+
+@pytest.mark.parametrize(("last", "guessed"), [("05/04/2024", True), ("13/04/2024", False)])
+def test_an_order_of_dates_that_is_only_likelier_is_said_to_be_a_guess(
+    run: Run, tmp_path: Path, last: str, guessed: bool
+) -> None:
+    talk = "".join(f"{day}, 09:15 - Lee: tea?\n" for day in ("03/04/2024", "04/04/2024", last))
+    outcome = run("import", whatsapp(tmp_path, talk), "--json")
+    assert "dates read as day/month/year" in outcome.err
+    assert ("which the file does not settle; if they are month/day/year" in outcome.err) == guessed
+
+
+def test_names_that_nobody_has_are_said_once_for_all_files(run: Run, tmp_path: Path) -> None:
+    one = whatsapp(tmp_path)
+    other = whatsapp(tmp_path / "other", TALK.replace("Miriam V", "Miri"))
+    names = ("--me", "Miriam V", "--me", "Miri", "--me", "Mimi", "--me", "M. V")
+    outcome = run("import", one, other, *names, "--json")
+    assert [line for line in outcome.err.splitlines() if "nobody" in line] == [
+        "nobody is called 'Mimi', 'M. V' here, as --me says"
+    ]

@@ -77,6 +77,8 @@ class Survey:
         if not self._lists:
             return
         at = None if item.at_source is TimeSource.ASSUMED else item.at
+        if at is not None:  # days are those of the place
+            at += timedelta(seconds=item.utc_offset or 0)
         held = self._conversations.setdefault(origin, MetConversation(item.title or origin))
         held.messages += 1
         held.people[item.actor] = None

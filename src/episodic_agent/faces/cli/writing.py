@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +13,7 @@ import click
 
 from episodic_agent.core.language import plural
 from episodic_agent.engine.arguments import file_path
+from episodic_agent.engine.files.speakers.owning import unmet_lines, unmet_names
 from episodic_agent.engine.results import ImportReport
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.cli.app import (
@@ -167,6 +168,7 @@ def import_(
     """
     total = ImportReport(0, 0, 0, 0)
     refused: list[str] = []
+    unmet: Sequence[str] = me
     options: dict[str, Any] = {
         "source": source,
         "encoding": encoding,
@@ -188,11 +190,10 @@ def import_(
             except InvalidInput as error:  # the files after it are read all the same
                 refused.append(str(error))
             else:
-                for note in report.notes:
-                    say(note)
+                unmet = _say_notes(report, me, unmet)
                 total = _sum(total, report)
     if len(refused) < len(paths):
-        _tell(total, as_json=as_json, dry_run=dry_run)
+        _tell(total, unmet, as_json=as_json, dry_run=dry_run)
     for line in refused[:-1]:
         say_error(line)
     if refused:
@@ -229,7 +230,18 @@ def _opened(app: App, user: str | None, *, dry_run: bool) -> "Iterator[UserMemor
             yield memory
 
 
-def _tell(total: ImportReport, *, as_json: bool, dry_run: bool) -> None:
+def _say_notes(report: ImportReport, me: Sequence[str], unmet: Sequence[str]) -> Sequence[str]:
+    """Say the notes of a file, and return which of the user's `unmet` names are not met in it either."""
+    once = unmet_lines(unmet_names(me, report.notes))  # of all files
+    for note in report.notes:
+        if note not in once:
+            say(note)
+    return unmet_names(unmet, report.notes)
+
+
+def _tell(total: ImportReport, unmet: Sequence[str], *, as_json: bool, dry_run: bool) -> None:
+    for line in unmet_lines(unmet):
+        say(line)
     if as_json:
         print_json(plain(total))
         return

@@ -7,7 +7,7 @@ the import says whom it took for the user and whom it did not, so that a mistake
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 from unicodedata import category
@@ -20,6 +20,7 @@ from episodic_agent.core.language import fold, plural, words
 from episodic_agent.showing import visible
 
 WRITTEN_AS: Final = "speaker"  # among an observation's extras: the name that the user has in the export
+_UNMET: Final = "nobody is called "
 _LISTED: Final = 8  # names of others that a line lists
 _PICTURES: Final = ("So", "Sk", "Cf", "Me", "Mn")  # categories of signs that decorate a name
 _SHORTEST: Final = 3  # letters of a name's part that tells who may be the same
@@ -66,8 +67,7 @@ class ImportOwner:
             option = " ".join(f"--me {shlex.quote(visible(name))}" for name in alike[:3]) or "--me NAME"
             lines.append(f"others' words: {_listed(others)}; {ask}, pass {option}")
         unmet = [name for plain, name in self._names.items() if plain not in self._met]
-        lines += [f"nobody is called {visible(name)!r} here, as --me says" for name in unmet]
-        return lines
+        return [*lines, *unmet_lines(unmet)]
 
     def _may_be(self, name: str) -> bool:
         """Tell whether a name may be one of the user's: a part of it begins as a part of theirs does."""
@@ -89,6 +89,17 @@ def as_user(item: Item) -> Item:
 def written_as(item: Item) -> str:
     """Return what the user is called in the export that an item of theirs is from; "" if it does not say."""
     return str(item.extras.get(WRITTEN_AS, "")) if item.actor == "user" else ""
+
+
+def unmet_lines(names: Sequence[str]) -> list[str]:
+    """Say which of the user's names nobody has, in one line; nothing where each was met."""
+    return [f"{_UNMET}{', '.join(repr(visible(name)) for name in names)} here, as --me says"] if names else []
+
+
+def unmet_names(names: Iterable[str], notes: Sequence[str]) -> Sequence[str]:
+    """Return which of these names an import says that nobody has."""
+    line = next((note for note in notes if note.startswith(_UNMET)), "")
+    return [name for name in names if repr(visible(name)) in line]
 
 
 def plain_name(name: str) -> str:
