@@ -394,3 +394,33 @@ def test_names_that_nobody_has_are_said_once_for_all_files(run: Run, tmp_path: P
     assert [line for line in outcome.err.splitlines() if "nobody" in line] == [
         "nobody is called 'Mimi', 'M. V' here, as --me says"
     ]
+
+
+@pytest.mark.parametrize(
+    ("headers", "sender"),
+    [
+        (
+            "List-Id: <users.lists.example>\nReply-To: jonas@dev.example\n",
+            ("Jonas Keller", "jonas@dev.example"),
+        ),
+        (
+            "X-Original-From: J. Keller <jonas@dev.example>\nReply-To: users@lists.example\n",
+            ("J. Keller", "jonas@dev.example"),
+        ),
+        (
+            "List-Id: <users.lists.example>\nReply-To: users@lists.example\n",
+            ("Jonas Keller", "users@lists.example"),
+        ),
+        ("Reply-To: jonas@dev.example\n", ("'Jonas Keller' via Users", "users@lists.example")),
+    ],
+)
+def test_who_writes_to_a_list_is_named_though_the_list_sends(
+    run: Run, tmp_path: Path, headers: str, sender: tuple[str, str]
+) -> None:
+    path = tmp_path / "a.eml"
+    head = "From: \"'Jonas Keller' via Users\" <users@lists.example>\nTo: users@lists.example\n"
+    dated = "Date: Thu, 02 Apr 2026 09:05:00 -0400\nMessage-ID: <l1@lists>\nSubject: 1.0\n\n1.0 is out.\n"
+    path.write_text(head + headers + dated, encoding="utf-8")
+    assert [row[0] for row in read(path)["messages"]] == [sender[0]]
+    own = run("import", path, "--user", "jo", "--me", sender[1], "--dry-run", "--json").json["notes"]
+    assert f"jo's own words: 1 message by {sender[0]} (1)" in own
