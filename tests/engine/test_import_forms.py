@@ -101,8 +101,8 @@ def test_a_day_of_a_slack_export_alone_has_its_speakers(tmp_path: Path) -> None:
     ]  # fmt: skip
     path = document(tmp_path / "kitchen", day, "2026-10-12.json")
     assert [row[0:1] + row[2:] for row in read(path)["messages"]] == [
-        ["tom", "slack-kitchen", "#kitchen", "salt & pepper (https://a.example)"],
-        ["U2", "slack-kitchen", "#kitchen", "thanks @tom"],
+        ["Tom Berg", "slack-kitchen", "#kitchen", "salt & pepper (https://a.example)"],
+        ["U2", "slack-kitchen", "#kitchen", "thanks @Tom Berg"],
     ]
 
 

@@ -7,9 +7,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from io import BytesIO
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from builders.chats import Clock
@@ -223,3 +225,23 @@ def test_a_process_imports_so_many_files_and_no_more(opened: Callable[[], Memory
             time.sleep(0.02)
         assert {jobs.operation(one).state for one in ids} == {"done"}
         assert memory.user("ana").stats().observations == 5
+
+
+def test_what_a_report_of_an_import_asks_for_can_be_asked_here(client: TestClient) -> None:
+    talk = b"[2026-03-01 09:00] Ana M.: I moved to Ghent.\n[2026-03-01 09:01] Bo: Lovely, when?\n"
+    where = "/v1/users/ana/import"
+    first = client.post(where, params={"name": "a.txt", "me": "Ann"}, content=talk).json()
+    assert "others' words: Ana M. (1), Bo (1); if 'Ana M.' is ana, too, give ?me=Ana%20M." in first["notes"]
+    assert "nobody is called 'Ann' here, as ?me= says" in first["notes"]
+    again = {"name": "a.txt", "me": "Ana M.", "timezone": "Europe/Berlin"}
+    second = client.post(where, params=again, content=talk).json()
+    assert (second["added"], second["duplicates"]) == (0, 2)
+    content = BytesIO()
+    with ZipFile(content, "w") as archive:
+        archive.writestr("a.jsonl", CHAT)
+    packed = bytearray(content.getvalue())
+    packed[packed.index(b"PK\x01\x02") + 8] |= 1  # encrypted
+    locked = client.post(where, params={"name": "a.zip"}, content=bytes(packed))
+    assert locked.status_code == 400
+    assert "a.zip is encrypted; unpack it and import its files, or pack them again" in locked.text
+    assert "folder" not in locked.text

@@ -9,7 +9,7 @@ import difflib
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
 from functools import cache, lru_cache
@@ -89,7 +89,8 @@ class Item:
     were replaced. It is to be erased
     `ttl` after its time, or at `expires_at`; one of the two at most. `local` tells that its time was written
     without a zone, `edited` what its platform says of when it was written anew ("": it was not),
-    `also` what its speaker is called besides (an address, the name of an account).
+    `also` what its speaker is called besides (an address, the name of an account). `says_same` tells
+    whether an earlier text says the same: whom it mentions may be called otherwise now.
     """
 
     actor: str
@@ -113,6 +114,7 @@ class Item:
     local: bool = field(default=False, compare=False)
     edited: str = field(default="", compare=False)
     also: tuple[str, ...] = field(default=(), compare=False)
+    says_same: Callable[[str], bool] | None = field(default=None, compare=False)
 
     @property
     def written(self) -> datetime | None:

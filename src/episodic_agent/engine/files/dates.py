@@ -168,8 +168,10 @@ class _Trial:
 def date_order(dates: Iterable[WrittenDate]) -> ChosenOrder | None:
     """Find the order of a file's dates; None where it has none that could be read in two ways.
 
-    >>> date_order([WrittenDate((n, "1", "2024"), "/") for n in ("3", "4", "5")])
+    >>> date_order([WrittenDate((n, "1", "2024"), "/") for n in ("12", "13")])
     ChosenOrder(order=<DateOrder.DMY: 'dmy'>, sure=True)
+    >>> date_order([WrittenDate((n, "1", "2024"), "/") for n in ("3", "4", "5")])
+    ChosenOrder(order=<DateOrder.DMY: 'dmy'>, sure=False)
     >>> date_order([WrittenDate(("3", "1", "2024"), "/")])
     ChosenOrder(order=<DateOrder.MDY: 'mdy'>, sure=False)
     """
@@ -185,7 +187,8 @@ def date_order(dates: Iterable[WrittenDate]) -> ChosenOrder | None:
     if not trials:
         return None
     best = min(trials, key=lambda trial: trial.cost)  # of equals the first, as custom has it
-    rivals = [trial for trial in trials if trial.cost == best.cost]
+    # that days lie closer together in one order than in another makes it likelier, and no more
+    rivals = [trial for trial in trials if trial.cost[:2] == best.cost[:2]]
     settled = len(rivals) == 1 or (before is not None and before.separator == ".")
     return ChosenOrder(best.order, settled, best.against)
 

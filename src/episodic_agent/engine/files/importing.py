@@ -173,7 +173,11 @@ class Importer:
             added=added,
             duplicates=read + recogniser.skipped - added - len(taken),
             episodes=0,
-            unreadable=unreadable + [f"{path.name}: {why}" for why in taken],
+            unreadable=[
+                *(f"{name} {why}" for name, why in reading.notes.closed.items()),
+                *unreadable,
+                *(f"{path.name}: {why}" for why in taken),
+            ],
             threads=survey.threads,
             format=survey.names,
             notes=[*survey.lines(), *owner.lines(), *_unnamed(reading, scope), *reading.notes.lines()],

@@ -20,13 +20,15 @@ MOST_NAMES: Final = 5  # of files that were left out
 class ReadingNotes:
     """What was left out, by kind in the singular ("notice"), and remarks on how the file was read.
 
-    `files` names the files left out whole, by kind. `unnamed` are the messages in which nobody is named as
-    their speaker, by file; `named_by_key` counts those that the key of the options named one of.
+    `files` names the files left out whole, by kind; `closed` says by name why archives in a bundle could not
+    be opened. `unnamed` are the messages in which nobody is named as their speaker, by file;
+    `named_by_key` counts those that the key of the options named one of.
     """
 
     left_out: Counter[str] = field(default_factory=Counter)
     remarks: Counter[str] = field(default_factory=Counter)
     files: dict[str, list[str]] = field(default_factory=dict)
+    closed: dict[str, str] = field(default_factory=dict)
     unnamed: dict[str, UnnamedMessages] = field(default_factory=dict)
     named_by_key: int = 0
 

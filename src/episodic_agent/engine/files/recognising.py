@@ -8,14 +8,15 @@ its name, what is new joins it, and nothing is stored twice.
 A chat without ids is named by its first line, and its messages by who said them. With a contact renamed
 between two exports all of them would be new. So what is read is compared with what stands: the same words at
 the same time at the beginning of a chat make it the same chat, and whoever says at all the same times what
-somebody else is stored to have said is that person, where neither of the two names is in both.
+somebody else is stored to have said is that person, where neither of the two names is in both. A chat whose
+beginning is cut off is known by the run of messages that both have.
 """
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from operator import itemgetter
 from typing import Final, NamedTuple
@@ -28,15 +29,18 @@ from episodic_agent.engine.files.editing import is_out_of_place
 from episodic_agent.engine.files.formats.speaking import CELL
 from episodic_agent.engine.files.naming import BEGINNING, chat_name, tells_apart
 from episodic_agent.engine.files.options import ReadingNotes
+from episodic_agent.engine.files.speakers import written_as
 from episodic_agent.engine.ingest.appending import Incoming
 from episodic_agent.protocols import Store, Transaction
 from episodic_agent.schemas import Kind, Observation, Scope, Thread, TimeSource
 from episodic_agent.showing import visible
 
 _READ: Final = 1000  # messages of a chat that are compared
-_AT_ONCE: Final = 64  # messages of one moment, of all chats
+_NEAR: Final = 5000  # messages of all chats around one of which the zone is not known
+_ZONES: Final = timedelta(hours=27)  # between the clocks of any two zones
 _UNNAMED: Final = "chat-"
-_INSTANT: Final = timedelta(microseconds=1)
+_NEVER: Final = datetime.max.replace(tzinfo=UTC)
+_RUN: Final = 3  # messages that two files of one chat share at least
 _MOSTLY: Final = 0.8  # of somebody's messages; one may be edited or deleted since
 _Spoken = Counter[tuple[object, str]]  # the messages of somebody, by time and text
 _TELLING: Final = 20  # characters of a single line that nobody else says in the same minute
@@ -44,30 +48,31 @@ _TELLING: Final = 20  # characters of a single line that nobody else says in the
 
 def thread_begun_so(tx: Transaction, items: Sequence[Item]) -> Thread | None:
     """Return the chat that stands and begins with the words of these at the same times; None without one."""
-    first = items[0] if items else None
-    if first is None or first.at is None or first.at_source is not TimeSource.GIVEN:
-        return None
-    refs = tx.index.between(first.at, first.at + _INSTANT, limit=_AT_ONCE).tolist()
-    begun = [o for o in tx.observations.get(refs).values() if not o.seq and o.text == first.text]
-    for observation in begun:
+    for observation in _standing(tx, items):
+        if observation.seq:
+            continue
         (thread,) = tx.threads.list(ids=[observation.thread_id])
-        if thread.origin.startswith(_UNNAMED) and observation.channel == first.channel:
+        if thread.origin.startswith(_UNNAMED):
             names = renamed_speakers(tx, thread, items)
-            if names and first.actor in (*names, observation.actor):
+            if names and items[0].actor in (*names, observation.actor):
                 return thread
     return None
 
 
-def renamed_speakers(tx: Transaction, thread: Thread, items: Sequence[Item]) -> Mapping[str, Sequence[str]]:
-    """Return the names under which speakers of these are stored in a thread, by those they have now."""
-    stored = [o for o in tx.observations.read(thread.id, 0, _READ - 1) if o.external_id is None]
+def renamed_speakers(
+    tx: Transaction, thread: Thread, items: Sequence[Item], begin: int = 0
+) -> Mapping[str, Sequence[str]]:
+    """Return the names under which speakers of these are stored in a thread, by those they have now.
+
+    `begin` is the message of the thread that the first of these is. Times are compared as they were written:
+    they may have been read in another zone.
+    """
+    stored = [o for o in tx.observations.read(thread.id, begin, begin + _READ - 1) if o.external_id is None]
     timed = [item for item in items if item.at is not None and item.at_source is TimeSource.GIVEN]
     gone = {o.actor for o in stored} - {item.actor for item in timed}
     if not gone or not timed:
         return {}
-    last = min(max(item.at for item in timed if item.at), max(o.at for o in stored))
-    before = _by_speaker((o.actor, o) for o in stored if o.at <= last)
-    now = _by_speaker((item.actor, item) for item in timed if item.at and item.at <= last)
+    before, now = _by_speaker(stored, timed)
     names: dict[str, Sequence[str]] = {}
     for name, spoken in now.items():
         fresh = spoken - before[name]  # what is not stored under the name itself
@@ -89,13 +94,52 @@ def _is_telling(shared: _Spoken) -> bool:
 
 
 def _by_speaker(
-    spoken: Iterable[tuple[str, Item | Observation]],
-) -> dict[str, _Spoken]:
-    """Count what each said when."""
-    counts: dict[str, _Spoken] = defaultdict(Counter)
-    for actor, message in spoken:
-        counts[actor][message.at, message.text] += 1
+    stored: Iterable[Observation], read: Iterable[Item]
+) -> tuple[Mapping[str, _Spoken], Mapping[str, _Spoken]]:
+    """Count what each said when, of what is stored and of what is read, as far as both go."""
+    had = [(o.actor, _written(o), o.text) for o in stored]
+    come = [(item.actor, item.written, item.text) for item in read if item.written]
+    last = min(max((at for _, at, _ in messages), default=_NEVER) for messages in (had, come))
+    counts: tuple[dict[str, _Spoken], dict[str, _Spoken]] = defaultdict(Counter), defaultdict(Counter)
+    for spoken, messages in zip(counts, (had, come), strict=True):
+        for actor, at, text in messages:
+            if at <= last:
+                spoken[actor][at, text] += 1
     return counts
+
+
+def thread_gone_on(tx: Transaction, items: Sequence[Item]) -> tuple[Thread, int] | None:
+    """Return the chat that stands and holds the messages these begin with, and where; None without one.
+
+    WhatsApp cuts the beginning of long chats off. What one sends to several people at once is no such run:
+    it takes two speakers and most of what both go over.
+    """
+    for met in _standing(tx, items):
+        (thread,) = tx.threads.list(ids=[met.thread_id])
+        if met.seq and thread.origin.startswith(_UNNAMED):
+            stored = tx.observations.read(thread.id, met.seq, met.seq + _READ - 1)
+            before, now = _by_speaker(stored, items)
+            come = sum(now.values(), _Spoken())
+            shared = come & sum(before.values(), _Spoken())
+            speakers = sum(1 for spoken in before.values() if spoken & shared)
+            if speakers > 1 and shared.total() >= _RUN and _is_most(shared, come):
+                return thread, met.seq
+    return None
+
+
+def _standing(tx: Transaction, items: Sequence[Item]) -> Iterator[Observation]:
+    """Yield what stands in the words of the first of these and at the time it was written, in any zone."""
+    first = items[0] if items else None
+    if first is None or first.at is None or first.at_source is not TimeSource.GIVEN:
+        return
+    refs = tx.index.between(first.at - _ZONES, first.at + _ZONES, limit=_NEAR).tolist()
+    for met in tx.observations.get(refs).values():
+        if (met.text, met.channel, _written(met)) == (first.text, first.channel, first.written):
+            yield met
+
+
+def _written(observation: Observation) -> datetime:
+    return observation.at + timedelta(seconds=observation.utc_offset or 0)
 
 
 SESSIONS: Final = ("claude-code", "codex")  # formats of which hooks keep sessions, too
@@ -106,6 +150,7 @@ _EVENT: Final = re.compile(r"[A-Z][A-Za-z]+:(.+)", re.DOTALL)  # how hooks name 
 _PART: Final = re.compile(r"#(?:answer|words)\Z")  # of a line that was one message before
 _PICTURE: Final = re.compile(r"\[image[^\]\n]*\]", re.IGNORECASE)
 _PAGE: Final = 1000
+_NAMED: Final = 3  # threads that a remark names
 _ZONE: Final = "zone "
 _EDITED: Final = "edited since"
 
@@ -155,7 +200,8 @@ class _HookedSession:
 class _StandingChat:
     """A conversation as it stands: its thread, the name it had before, and the offsets it was read in.
 
-    `names` are those under which its speakers stand, by what they are called now.
+    `names` are those under which its speakers stand, by what they are called now. `joins` tells that what is
+    new is named as the chat is that stands, since the beginning it would be named after is cut off.
     """
 
     thread: str
@@ -163,6 +209,7 @@ class _StandingChat:
     offsets: tuple[int, ...] = ()
     hooked: _HookedSession | None = None
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    joins: bool = False
 
 
 class Recogniser:
@@ -181,22 +228,27 @@ class Recogniser:
         self._standing: dict[tuple[int, str], _StandingChat] = {}
         self._compared: set[str] = set()
         self._hooked = 0
+        self._under: dict[str, list[str]] = defaultdict(
+            list
+        )  # threads of the user's messages, by other names
         self.edited: dict[UUID, list[UUID]] = {}  # by the id of the new words those of all before
         self.late: list[Incoming] = []  # new words of messages after which their threads have gone on
         self.skipped = 0
 
     def name(self, batch: Sequence[Placed]) -> Iterator[Incoming]:
         """Yield a batch with ids, each item in its thread; what stands in another form is left out."""
-        items = [placed.item for placed in batch]
-        ids = self._ids("", [(placed.part, placed.item) for placed in batch])
         with self._store.begin(self._scope, write=False) as tx:
             standing = [self._stands(tx, n, batch) for n in range(len(batch))]
+            batch = [_joined(placed, stands) for placed, stands in zip(batch, standing, strict=True)]
+            items = [placed.item for placed in batch]
+            ids = self._ids("", [(placed.part, placed.item) for placed in batch])
             known = set(tx.observations.known(ids))
             earlier = self._earlier(tx, batch, standing, [identity in known for identity in ids])
+            self._count_others(tx, items, ids, known)
             self._compare(tx, items, [i if i in known else earlier.get(n) for n, i in enumerate(ids)])
             edits, late = self._take_edits(tx, batch, ids, items)
             known -= edits
-            _keep_glued(tx, ids, items, known)
+            _keep_texts(tx, ids, items, known)
         self._forget_parts_before(batch[-1].part)
         for n, (identity, item) in enumerate(zip(ids, items, strict=True)):
             stands, new = standing[n], identity not in known and n not in earlier
@@ -224,12 +276,14 @@ class Recogniser:
         for n, first in marked.items():
             before = standing.get(first)
             stale: list[UUID] = []
-            while before is not None and before.text != items[n].text:
+            while before is not None and not _says_same(before, items[n]):
                 stale.append(ids[n])
                 version = f"{batch[n].item.external_id}~{len(stale)}"
                 items[n] = replace(items[n], external_id=version)
                 (ids[n],) = self._ids(_EDITED, [(batch[n].part, items[n])])
                 before = tx.observations.get([ids[n]]).get(ids[n])
+            if before is not None:
+                items[n] = replace(items[n], text=before.text)
             if stale:
                 had.add(first)
                 self.edited[ids[n]] = stale
@@ -266,9 +320,15 @@ class Recogniser:
         if item.external_id is not None or stands.thread != item.conversation or not item.local:
             return stands
         items = [one for one in following if one.conversation == item.conversation]
-        thread = tx.threads.get(stands.thread) or thread_begun_so(tx, items)
-        names = renamed_speakers(tx, thread, items) if thread is not None else {}
-        if thread is None or not names:
+        thread, begin = tx.threads.get(stands.thread) or thread_begun_so(tx, items), 0
+        if thread is None and (run := thread_gone_on(tx, items)) is not None:
+            thread, begin = run
+            remark = (
+                f"{item.title or item.conversation}: its beginning is cut off; what is known is not added"
+            )
+            self._notes.remarks[f"{remark} again"] += 1
+        names = renamed_speakers(tx, thread, items, begin) if thread is not None else {}
+        if thread is None or not (names or begin):
             return stands
         for name, others in names.items():
             earlier = ", ".join(repr(visible(other)) for other in others)
@@ -276,7 +336,8 @@ class Recogniser:
                 f"{item.title or item.conversation}: {visible(name)!r} was {earlier} in an earlier export: "
                 "what is known stays under that name, and nothing of it is added again"
             ] += 1
-        return replace(stands, thread=thread.origin, conversation=thread.origin, names=names)
+        origin = thread.origin
+        return replace(stands, thread=origin, conversation=origin, names=names, joins=begin > 0)
 
     def _look_up(self, tx: Transaction, placed: Placed, following: Iterable[Item]) -> _StandingChat:
         part, origin, item = placed
@@ -343,21 +404,52 @@ class Recogniser:
                     "--timezone again, or forget that thread first"
                 ] += 1
 
+    def _count_others(
+        self, tx: Transaction, items: Sequence[Item], ids: Sequence[UUID], known: Collection[UUID]
+    ) -> None:
+        """Count the messages of the user's that are known as somebody else's."""
+        own = {i: item for i, item in zip(ids, items, strict=True) if i in known and written_as(item)}
+        for identity, observation in (tx.observations.get(list(own)) if own else {}).items():
+            if observation.actor != "user":
+                self._under[observation.actor].append(own[identity].title or own[identity].conversation or "")
+
     def note_kept(self) -> None:
-        """Say how much of what was read hooks had kept."""
+        """Say how much of what was read hooks had kept, and what stands under another name."""
+        for name, threads in self._under.items():
+            stay = plural(len(threads), "message of the user's stays", "messages of the user's stay")
+            titles = [repr(visible(title)) for title in dict.fromkeys(threads)]
+            more = f" and {len(titles) - _NAMED} more" if len(titles) > _NAMED else ""
+            self._notes.remarks[
+                f"{stay} under {visible(name)!r}, as read in an earlier import; to change that, forget "
+                f"{', '.join(titles[:_NAMED])}{more} first and import again"
+            ] += 1
         if self._hooked:
             count = plural(self._hooked, "message")
             self._notes.remarks[f"{count} of sessions that hooks kept already: only the rest was added"] += 1
 
 
-def _keep_glued(tx: Transaction, ids: Sequence[UUID], items: list[Item], known: Collection[UUID]) -> None:
-    """Let messages stand as earlier versions read them, which wrote the cells of a table as one word."""
-    rows = [n for n, item in enumerate(items) if ids[n] in known and CELL in item.text]
+def _joined(placed: Placed, standing: _StandingChat) -> Placed:
+    """Return an item named as the chat is that its own goes on with."""
+    if not standing.joins:
+        return placed
+    return placed._replace(item=replace(placed.item, conversation=standing.conversation))
+
+
+def _keep_texts(tx: Transaction, ids: Sequence[UUID], items: list[Item], known: Collection[UUID]) -> None:
+    """Let messages stand as they were read before: by other names, or the cells of a table as one word."""
+    rows = [n for n, item in enumerate(items) if ids[n] in known and (item.says_same or CELL in item.text)]
     stored = tx.observations.get([ids[n] for n in rows]) if rows else {}
     for n in rows:
         before = stored.get(ids[n])
-        if before is not None and _glued(before.text) == _glued(items[n].text):
+        if before is not None and _says_same(before, items[n]):
             items[n] = replace(items[n], text=before.text)
+
+
+def _says_same(before: Observation, item: Item) -> bool:
+    if item.says_same is not None and item.says_same(before.text):
+        return True
+    glued = CELL in item.text and _glued(before.text) == _glued(item.text)
+    return glued or before.text == item.text
 
 
 def _glued(text: str) -> str:
@@ -424,7 +516,11 @@ def _variants(item: Item, standing: _StandingChat) -> Iterator[tuple[str, Item]]
         return
     if item.actor == "tool":
         yield "actor", replace(item, actor="user")
+    if (item.conversation or "").startswith("signal-"):  # one file of a chat has zones, the other none
+        yield "zoned", replace(item, local=not item.local)
     before = replace(item, conversation=standing.conversation or item.conversation)
+    if name := written_as(item):  # read before anybody said whose name that is
+        yield "written", replace(before, actor=name)
     if standing.names:
         for n, name in enumerate(standing.names.get(item.actor, (item.actor,))):
             yield f"renamed {n}", replace(before, actor=name)

@@ -10,7 +10,7 @@ from typing import Final
 from episodic_agent.core.ingest import IntakeLimits, Item
 from episodic_agent.core.language import plural
 from episodic_agent.engine.files.bundle import Bundle, BundledFile, is_bundle, open_bundle
-from episodic_agent.engine.files.formats import slack
+from episodic_agent.engine.files.formats import signal, slack
 from episodic_agent.engine.files.opening import Unreadable
 from episodic_agent.engine.files.options import ReadingOptions
 from episodic_agent.engine.files.read import ACCEPTED, Format, read_recognised, recognise
@@ -64,19 +64,25 @@ def _parts(bundle: Bundle, reading: ReadingOptions, encoding: str | None) -> lis
     rest = [file for file in bundle.files if root is None or not file.name.startswith(root)]
     files, refused = _recognised(rest, bundle, reading, encoding)
     exported = {known.file.folder for known in files if known.of_account}
+    signals = {
+        known.file.folder for known in files if known.name == "signal" and not signal.is_page(known.file.name)
+    }
     parts = [] if root is None else [_workspace(bundle, root, reading)]
     for known in files:
         # beside an export's conversations lie its accounts, ratings and projects, which are no talk
         besides = known.format in _OURS and known.file.folder in exported
         if besides or known.format in (Format.EMPTY, Format.OWN):
             reading.leave_out("file without talk", known.file.name)
+        elif signal.is_page(known.file.name) and known.file.folder in signals:
+            reading.leave_out("duplicate of a chat", known.file.name)
         else:
             records = _records(known.file, bundle, reading, encoding)
             parts.append(SourcePart(known.name, known.label, records))
     if not parts:
         raise InvalidInput(_nothing(bundle, refused))
     for name in refused:
-        reading.leave_out("damaged archive" if name.lower().endswith(".zip") else "file without talk", name)
+        reading.leave_out("file without talk", name)
+    reading.notes.closed.update(bundle.closed)
     return parts
 
 
@@ -116,6 +122,9 @@ def _recognised(
 
 def _nothing(bundle: Bundle, refused: list[str]) -> str:
     what = "a folder" if bundle.path.is_dir() else "an archive"
+    if bundle.closed:
+        name, why = next(iter(bundle.closed.items()))
+        return f"{bundle.path} is {what} in which no file is a chat; {name} {why}"
     if not bundle.files:
         return f"{bundle.path} is {what} without text files; accepted: {ACCEPTED}"
     names = ", ".join(refused[:_NAMED] or [file.name for file in bundle.files[:_NAMED]])
@@ -195,6 +204,8 @@ class Survey:
         if not self._lists:
             return
         at = None if item.at_source is TimeSource.ASSUMED else item.at
+        if at is not None:  # days are those of the place
+            at += timedelta(seconds=item.utc_offset or 0)
         held = self._conversations.setdefault(origin, MetConversation(item.title or origin))
         held.messages += 1
         held.people[item.actor] = None

@@ -12,7 +12,7 @@ languages is never passed over; another one may still say who spoke, and is name
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 from unicodedata import category
@@ -128,6 +128,7 @@ def check_speakers(path: object, holders: Iterable[frozenset[str]], speaking: fr
 
 
 WRITTEN_AS: Final = "speaker"  # among an observation's extras: the name that the user has in the export
+_UNMET: Final = "nobody is called "
 _LISTED: Final = 8  # names of others that a line lists
 _PICTURES: Final = ("So", "Sk", "Cf", "Me", "Mn")  # categories of signs that decorate a name
 _SHORTEST: Final = 3  # letters of a name's part that tells who may be the same
@@ -145,11 +146,11 @@ class ImportOwner:
 
     def take(self, item: Item) -> Item:
         """Return an item as the user's own where its speaker has one of the names; count whose it is."""
-        name = item.actor
+        name = written_as(item) or item.actor
         meant = self._names.keys() & set(map(plain_name, (name, *item.also)))
         self._met |= meant
         if meant and name.casefold() not in AGENTS:
-            item = replace(item, actor="user", extras={**item.extras, WRITTEN_AS: name})
+            item = as_user(item)
         if is_owner(item, self._user):
             self._own[name] += 1
         elif role_of(item).casefold() not in AGENTS:
@@ -174,8 +175,7 @@ class ImportOwner:
             option = " ".join(f"--me {shlex.quote(visible(name))}" for name in alike[:3]) or "--me NAME"
             lines.append(f"others' words: {_listed(others)}; {ask}, pass {option}")
         unmet = [name for plain, name in self._names.items() if plain not in self._met]
-        lines += [f"nobody is called {visible(name)!r} here, as --me says" for name in unmet]
-        return lines
+        return [*lines, *unmet_lines(unmet)]
 
     def _may_be(self, name: str) -> bool:
         """Tell whether a name may be one of the user's: a part of it begins as a part of theirs does."""
@@ -185,6 +185,29 @@ class ImportOwner:
             for part in words(fold(name))
             for own in parts
         )
+
+
+def as_user(item: Item) -> Item:
+    """Return an item as the user's own, with the name that its export gives them."""
+    if item.actor == "user":
+        return item
+    return replace(item, actor="user", extras={**item.extras, WRITTEN_AS: item.actor})
+
+
+def written_as(item: Item) -> str:
+    """Return what the user is called in the export that an item of theirs is from; "" if it does not say."""
+    return str(item.extras.get(WRITTEN_AS, "")) if item.actor == "user" else ""
+
+
+def unmet_lines(names: Sequence[str]) -> list[str]:
+    """Say which of the user's names nobody has, in one line; nothing where each was met."""
+    return [f"{_UNMET}{', '.join(repr(visible(name)) for name in names)} here, as --me says"] if names else []
+
+
+def unmet_names(names: Iterable[str], notes: Sequence[str]) -> Sequence[str]:
+    """Return which of these names an import says that nobody has."""
+    line = next((note for note in notes if note.startswith(_UNMET)), "")
+    return [name for name in names if repr(visible(name)) in line]
 
 
 def plain_name(name: str) -> str:

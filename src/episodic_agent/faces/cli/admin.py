@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,7 +16,7 @@ from episodic_agent.core.language import plural
 from episodic_agent.core.strength.retention import read_span
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.cli.app import App, Listing, common, out, print_json, say
-from episodic_agent.providers.embedders.encoder.converting import records
+from episodic_agent.lazily import module
 from episodic_agent.providers.embedders.minilm import NAMES, is_sound
 from episodic_agent.schemas.keys import Role
 from episodic_agent.settings import PREFIX
@@ -32,6 +33,11 @@ from episodic_agent.wiring import (
     scrub_database,
     utc_now,
 )
+
+if TYPE_CHECKING:
+    from episodic_agent.providers.embedders.encoder import converting
+else:
+    converting = module("episodic_agent.providers.embedders.encoder.converting")  # which loads arrays
 
 SHARDS = 32
 
@@ -186,7 +192,7 @@ def models_list(app: App) -> None:
     """List the embedders and whether they are at hand."""
     cache = Path(load_settings().cache).expanduser()
     present, small = (is_sound(cache, NAMES[name]) for name in ("minilm", "minilm-int8"))
-    known = list(records(cache))
+    known = list(converting.records(cache))
     if app.as_json:
         encoders = [{"embedder": r.source, "name": r.name, "dimensions": r.dimensions} for r in known]
         print_json(

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -33,9 +33,11 @@ from episodic_agent.showing import plain
 
 if TYPE_CHECKING:
     from episodic_agent import wiring
+    from episodic_agent.engine.files import speakers
     from episodic_agent.engine.user import UserMemory
 else:
     wiring = module("episodic_agent.wiring")
+    speakers = module("episodic_agent.engine.files.speakers")
 
 PIPED = "stdin"  # what names the file, and the thread, of a chat that was piped
 SHOWN = 20  # unreadable records listed for people; --json lists all
@@ -130,6 +132,7 @@ def import_(app: App, paths: tuple[str, ...], **options: Any) -> None:
     dry_run: bool = options["dry_run"]
     total = ImportReport(0, 0, 0, 0)
     refused: list[str] = []
+    unmet: Sequence[str] = options["me"]
     with _opened(app, dry_run=dry_run) as memory:
         for path in paths:
             try:
@@ -141,11 +144,10 @@ def import_(app: App, paths: tuple[str, ...], **options: Any) -> None:
             except InvalidInput as error:  # the files after it are read all the same
                 refused.append(str(error))
             else:
-                for note in report.notes:
-                    say(note)
+                unmet = _say_notes(report, options["me"], unmet)
                 total = _sum(total, report)
     if len(refused) < len(paths):
-        _tell(app, total, dry_run=dry_run)
+        _tell(app, total, unmet, dry_run=dry_run)
     for line in refused[:-1]:
         say_error(line)
     if refused:
@@ -182,7 +184,18 @@ def _opened(app: App, *, dry_run: bool) -> "Iterator[UserMemory]":
             yield memory
 
 
-def _tell(app: App, total: ImportReport, *, dry_run: bool) -> None:
+def _say_notes(report: ImportReport, me: Sequence[str], unmet: Sequence[str]) -> Sequence[str]:
+    """Say the notes of a file, and return which of the user's `unmet` names are not met in it either."""
+    once = speakers.unmet_lines(speakers.unmet_names(me, report.notes))  # of all files
+    for note in report.notes:
+        if note not in once:
+            say(note)
+    return speakers.unmet_names(unmet, report.notes)
+
+
+def _tell(app: App, total: ImportReport, unmet: Sequence[str], *, dry_run: bool) -> None:
+    for line in speakers.unmet_lines(unmet):
+        say(line)
     if app.as_json:
         print_json(plain(total))
         return

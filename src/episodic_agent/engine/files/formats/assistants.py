@@ -17,6 +17,7 @@ Nothing says which prompts were one conversation: those of a day (UTC) are one.
 """
 
 import json
+import re
 from dataclasses import dataclass
 from tempfile import TemporaryFile
 from typing import Final
@@ -29,9 +30,10 @@ from episodic_agent.engine.files.options import ReadingOptions
 
 Node = Fields
 # What a model wrote or was handed for itself: never shown as talk.
-_INWARD = frozenset(
-    ("thoughts", "reasoning_recap", "user_editable_context", "model_editable_context", "app_pairing_content")
-)
+_INWARD = frozenset(("thoughts", "reasoning_recap", "model_editable_context", "app_pairing_content"))
+_INSTRUCTIONS: Final = ("user_profile", "user_instructions")
+_ENTITY: Final = re.compile(r"\ue200entity\ue202\[\"[^\"\n]*\",\"([^\"\n]+)\"[^\ue201\n]*\ue201")
+_CITED: Final = re.compile(r" ?(?:\ue200[^\ue200\ue201\n]*\ue201|【\d+(?::\d+)?†[^】\n]*】)")
 
 
 def fits_chatgpt(seen: Glimpse) -> bool:
@@ -61,7 +63,10 @@ def read_chatgpt(opened: Opened, reading: ReadingOptions) -> Records:
 def _conversation(value: Fields, tree: Fields, reading: ReadingOptions, line: int) -> Records:
     name = value.get("conversation_id") or value.get("id")
     chat = Chat(str(name) if name else None, text_of(value.get("title")).strip() or None, "chatgpt")
-    for node in branch(tree, value.get("current_node")):
+    shown = branch(tree, value.get("current_node"))
+    for _ in range(sum(map(_is_spoken, tree.values())) - sum(map(_is_spoken, shown))):
+        reading.leave_out("message of another branch")
+    for node in shown:
         message = mapping_of(node.get("message"))
         if message:
             yield from _chatgpt_message(chat, message, reading, line)
@@ -102,6 +107,10 @@ def _chatgpt_message(chat: Chat, message: Fields, reading: ReadingOptions, line:
     metadata = mapping_of(message.get("metadata"))
     role, kind = text_of(author.get("role")), text_of(content.get("content_type"))
     hidden = metadata.get("is_visually_hidden_from_conversation") or message.get("weight") == 0
+    if kind == "user_editable_context":
+        if any(text_of(content.get(key)).strip() for key in _INSTRUCTIONS):
+            reading.leave_out("custom instruction")
+        return
     if role == "system" or (hidden and role != "tool"):
         if _words(content):  # nearly every conversation begins with an empty one
             reading.leave_out("system message")
@@ -124,7 +133,27 @@ def _chatgpt_message(chat: Chat, message: Fields, reading: ReadingOptions, line:
         call = {"function": {"name": recipient, "arguments": text}}
         yield from speak(chat, {**common, "role": role, "tool_calls": [call]}, reading, line)
     else:
-        yield from speak(chat, {**common, "role": role or "user", "content": text}, reading, line)
+        fields = {**common, "role": role or "user", "content": uncited(text)}
+        yield from speak(
+            chat, fields, reading, line, says_same=lambda before: uncited(before) == uncited(text)
+        )
+
+
+def uncited(text: str) -> str:
+    """Return a text without the marks that stand for links to its sources.
+
+    >>> uncited("From 69 euros. \ue200cite\ue202turn0search1\ue201 At 14:22.【4†source】")
+    'From 69 euros. At 14:22.'
+    """
+    return _CITED.sub("", _ENTITY.sub(r"\1", text))
+
+
+def _is_spoken(node: object) -> bool:
+    """Tell a message with words of somebody who talks."""
+    message = mapping_of(mapping_of(node).get("message"))
+    role = mapping_of(message.get("author")).get("role")
+    hidden = mapping_of(message.get("metadata")).get("is_visually_hidden_from_conversation")
+    return role in ("user", "assistant") and not hidden and bool(_words(mapping_of(message.get("content"))))
 
 
 def _words(content: Fields, *, pictures: bool = True) -> str:

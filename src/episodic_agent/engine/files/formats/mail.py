@@ -39,6 +39,8 @@ _REPLY: Final = re.compile(
     re.IGNORECASE,
 )
 _FORWARD: Final = re.compile(r"\s*(?:fwd?|wg|tr|rv|enc|转发|轉寄)\s*[:：]", re.IGNORECASE)
+_VIA: Final = re.compile(r"['\"]?(.+?)['\"]? via .+")
+_OF_LISTS: Final = ("List-Id", "List-Post", "X-Original-From")
 _IDS: Final = re.compile(r"<[^<>\s]+>")
 _ORIGINAL: Final = re.compile(
     r"\s*(?:-{3,}\s*(?:Original Message|Ursprüngliche Nachricht|Original-Nachricht|Message d'origine|"
@@ -91,7 +93,7 @@ def _learn_feet(opened: Opened, reading: ReadingOptions) -> None:
     with suppress(*DAMAGED), binary(opened.path, opened.limits) as stream:
         for _, content, _ in _messages(stream, ""):
             message = BytesParser().parsebytes(content)
-            reading.mail_feet.learn(parseaddr(_header(message, "From"))[1], _spoken_words(message, quiet))
+            reading.mail_feet.learn(_sender(message)[1], _spoken_words(message, quiet))
 
 
 def _spoken_words(message: Message, reading: ReadingOptions) -> str:
@@ -138,7 +140,7 @@ def _delivered(path: str) -> str:
 def _message(
     message: Message, reading: ReadingOptions, line: int, stamp: str, before: datetime | None
 ) -> Records:
-    name, address = parseaddr(_header(message, "From"))
+    name, address = _sender(message)
     if not (name or address):
         yield Unreadable(line, "a mail without a sender", excerpt(_header(message, "Subject")))
         return
@@ -167,6 +169,19 @@ def _message(
             yield replace(record, at=before)
         else:
             yield record
+
+
+def _sender(message: Message) -> tuple[str, str]:
+    """Return the name and the address of who wrote a mail, also where a list sends it in its own name."""
+    name, address = parseaddr(_header(message, "From"))
+    rewritten = _VIA.fullmatch(name)
+    if rewritten is None or not any(_header(message, header) for header in _OF_LISTS):
+        return name, address
+    for header in ("X-Original-From", "Reply-To"):
+        called, written = parseaddr(_header(message, header))
+        if written and written.casefold() != address.casefold():
+            return called or rewritten[1], written
+    return rewritten[1], address
 
 
 def _root(message: Message, identity: str | None, reading: ReadingOptions) -> str | None:

@@ -9,10 +9,10 @@ the first answer. Joins, topics, pins and the like (`subtype`) are notices.
 import html
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from episodic_agent.core.ingest import Item
 from episodic_agent.engine.files.bundle import Bundle, BundledFile
@@ -21,12 +21,19 @@ from episodic_agent.engine.files.formats.speaking import Chat, Records, joined, 
 from episodic_agent.engine.files.formats.walking import Fields, documents, list_of, mapping_of, text_of
 from episodic_agent.engine.files.opening import Opened, Unreadable, inspect
 from episodic_agent.engine.files.options import ReadingOptions
+from episodic_agent.lazily import module
+
+if TYPE_CHECKING:
+    from rich import emoji
+else:
+    emoji = module("rich.emoji")
 
 _DAY: Final = re.compile(r"(.+)/(\d{4}-\d{2}-\d{2})\.json")
 _LISTS: Final = ("channels.json", "groups.json", "mpims.json", "dms.json")
 _SPOKEN: Final = frozenset(
     ("", "bot_message", "me_message", "file_share", "file_comment", "thread_broadcast", "reply_broadcast")
 )
+_PICTURE: Final = re.compile(r"(?<!\w):([a-z0-9_+-]+):(?::skin-tone-\d:)?(?!\w)")
 _MARKUP: Final = re.compile(r"<([^<>\n]+)>")
 _ANSWERABLE: Final = 5_000  # latest messages of a channel whose words may be the title of a thread
 
@@ -126,12 +133,12 @@ def _listed(bundle: Bundle, file: BundledFile | None) -> Iterator[Fields]:
 
 
 def _people(users: Iterable[Fields]) -> dict[str, str]:
-    """Return the names by the ids: as shown, else the real name, else the account's."""
+    """Return the names by the ids: the real one, else as shown, else the account's."""
     people = {"USLACKBOT": "Slackbot"}
     for user in users:
         profile = mapping_of(user.get("profile"))
         names = (
-            profile.get("display_name"), profile.get("real_name"), user.get("real_name"), user.get("name"),
+            profile.get("real_name"), user.get("real_name"), profile.get("display_name"), user.get("name"),
         )  # fmt: skip
         people[text_of(user.get("id"))] = next((n.strip() for n in map(text_of, names) if n.strip()), "")
     return {identity: name or identity for identity, name in people.items()}
@@ -160,11 +167,12 @@ def _message(message: Fields, place: _SlackChannel, reading: ReadingOptions, lin
     if text_of(message.get("subtype")) not in _SPOKEN or message.get("type") not in ("message", None):
         reading.leave_out("notice")
         return
-    text = joined(plain(text_of(message.get("text")), place.people), *_files(message))
+    marked = text_of(message.get("text"))
+    text = joined(plain(marked, place.people), *_files(message))
     if not text:  # what a bot shows
         cards = list_of(message.get("attachments"))
-        shown = (text_of(card.get("text")) or text_of(card.get("fallback")) for card in cards)
-        text = plain(joined(*shown), place.people)
+        marked = joined(*(text_of(card.get("text")) or text_of(card.get("fallback")) for card in cards))
+        text = plain(marked, place.people)
     at, thread = text_of(message.get("ts")), text_of(message.get("thread_ts"))
     fields = {
         "speaker": _speaker(message, place.people),
@@ -174,7 +182,35 @@ def _message(message: Fields, place: _SlackChannel, reading: ReadingOptions, lin
     }
     edited = mapping_of(message.get("edited")).get("ts")
     also = place.accounts.get(text_of(message.get("user")), (message.get("user"), message.get("username")))
-    yield from speak(place.chat_of(at, thread, text), fields, reading, line, edited=edited, also=also)
+    chat = place.chat_of(at, thread, text)
+    same = _same_but_for_names(marked, text, place)
+    yield from speak(chat, fields, reading, line, edited=edited, also=also, says_same=same)
+
+
+def _same_but_for_names(marked: str, text: str, place: _SlackChannel) -> Callable[[str], bool] | None:
+    """Return what tells a text that differs by names of whom it mentions, or of pictures; None without any.
+
+    A name that somebody else has now is another mention, one that nobody has is an earlier name.
+    """
+    mentions = [found[1] for found in _MARKUP.finditer(marked) if found[1][0] in "@#"]
+    pattern, rest = "", text
+    for mention in mentions:
+        before, name, rest = rest.partition(html.unescape(_resolved(mention, place.people)))
+        pattern += f"{re.escape(before)}{name[:1]}([^\n@#]{{1,80}})"
+    if not mentions and ":" not in marked:
+        return None
+    ids = [mention[1:].partition("|")[0] for mention in mentions]
+
+    def says_same(earlier: str) -> bool:
+        match = re.fullmatch(pattern + re.escape(rest), _pictured(earlier))
+        names = match.groups() if match else ()
+        return match is not None and all(
+            name in place.accounts.get(identity, ())
+            or not any(name in held for held in place.accounts.values())
+            for name, identity in zip(names, ids, strict=True)
+        )
+
+    return says_same
 
 
 def _speaker(message: Fields, people: Mapping[str, str]) -> str:
@@ -182,7 +218,7 @@ def _speaker(message: Fields, people: Mapping[str, str]) -> str:
     profile = mapping_of(message.get("user_profile"))
     bot = mapping_of(message.get("bot_profile"))
     names = (
-        people.get(user), profile.get("display_name"), profile.get("real_name"), message.get("username"),
+        people.get(user), profile.get("real_name"), profile.get("display_name"), message.get("username"),
         bot.get("name"), user, message.get("bot_id"),
     )  # fmt: skip
     return next((name for name in map(text_of, names) if name), "unknown")
@@ -199,8 +235,15 @@ def plain(text: str, people: Mapping[str, str]) -> str:
 
     >>> plain("<@U1>: see <https://a.example|the plan> &amp; <#C1|general> <!here>", {"U1": "Ana"})
     '@Ana: see the plan (https://a.example) & #general @here'
+    >>> plain("up :tada::wave::skin-tone-2: at 9:15:30 :our_own:", {})
+    'up 🎉👋 at 9:15:30 :our_own:'
     """
-    return html.unescape(_MARKUP.sub(lambda match: _resolved(match[1], people), text))
+    return _pictured(html.unescape(_MARKUP.sub(lambda match: _resolved(match[1], people), text)))
+
+
+def _pictured(text: str) -> str:
+    """Return a text with the pictures that are called so; a workspace's own keep their names."""
+    return _PICTURE.sub(lambda match: emoji.Emoji.replace(f":{match[1]}:"), text)
 
 
 def _resolved(inside: str, people: Mapping[str, str]) -> str:

@@ -2,13 +2,14 @@
 
 import html
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from episodic_agent.core.ingest import Item, read_item
 from episodic_agent.engine.files.opening import Unreadable, excerpt
 from episodic_agent.engine.files.options import ReadingOptions
+from episodic_agent.engine.files.speakers import as_user
 from episodic_agent.errors import InvalidInput
 
 CELL: Final = " | "  # between two cells of a row
@@ -39,11 +40,14 @@ def speak(
     *,
     edited: object = None,
     also: tuple[object, ...] = (),
+    own: bool = False,
+    says_same: Callable[[str], bool] | None = None,
 ) -> Iterator[Item | Unreadable]:
     """Make one message of a chat an item; `fields` are named as `read_item` has them.
 
     `edited` is when its words were changed, as the platform writes it; None: never. `also` are other names of
-    who speaks: an address, an account.
+    who speaks: an address, an account; `own` tells that it is whoever exported the chat, `says_same`
+    whether its text was read so before.
 
     A message without words or tools is left out and counted; a broken one is reported with its place.
     """
@@ -69,7 +73,11 @@ def speak(
         return
     others = tuple(dict.fromkeys(name for name in also if isinstance(name, str) and name.strip()))
     stamp = "" if edited is None else str(edited)
-    yield replace(item, conversation=chat.name, title=chat.title, edited=stamp, also=others)
+    if own:
+        item = as_user(item)
+    yield replace(
+        item, conversation=chat.name, title=chat.title, edited=stamp, also=others, says_same=says_same
+    )
 
 
 def talk_title(place: str, text: str) -> str:

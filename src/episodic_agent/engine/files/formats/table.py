@@ -64,6 +64,7 @@ FOREIGN: Final = (
     *_CHATS,
     ForeignFormat("gemini", "Gemini chats (Google Takeout)", assistants.fits_gemini, assistants.read_gemini),
     ForeignFormat("signal", "Signal chat (signal-export)", signal.fits, signal.read),
+    ForeignFormat("signal", "Signal chat (signal-export)", signal.fits_page, signal.read_page),
     ForeignFormat("langchain", "LangChain messages", messages.fits_langchain, messages.read_langchain),
     ForeignFormat("responses", "OpenAI Responses", messages.fits_responses, messages.read_responses),
     ForeignFormat("mem0", "mem0 memories", memories.fits_mem0, memories.read_mem0),

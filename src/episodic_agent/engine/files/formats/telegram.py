@@ -1,8 +1,8 @@
 """Telegram Desktop's export as JSON (`result.json`): one chat, or all of an account (`chats.list`).
 
 Written after public descriptions of exports up to 2025, not tried on one. Calls, joins, pins and the like
-are of the type `service`: they are notices. Times are seconds since 1970 (`date_unixtime`); older exports
-have a local clock alone.
+are of the type `service`: they are notices. That of an account says whose it is (`personal_information`).
+Times are seconds since 1970 (`date_unixtime`); older exports have a local clock alone.
 """
 
 from collections.abc import Iterator
@@ -40,13 +40,16 @@ def fits(seen: Glimpse) -> bool:
 def read(opened: Opened, reading: ReadingOptions) -> Records:
     """Stream the messages of a chat, or of one chat after the other."""
     head: dict[str, object] = {}
+    owner = ""
     for met in walk(opened, _ENTERED):
         if isinstance(met, Unreadable):
             yield met
         elif met.path.endswith("messages[]"):
-            yield from _message(_chat(head), mapping_of(met.value), reading, met.line)
+            yield from _message(_chat(head), mapping_of(met.value), reading, met.line, owner)
         elif met.path.endswith("list[]"):
             head = {}
+        elif met.path == "personal_information":
+            owner = f"user{mapping_of(met.value).get('user_id')}"
         else:
             head[met.path.rpartition(".")[2]] = met.value
 
@@ -57,7 +60,7 @@ def _chat(head: Fields) -> Chat:
     return Chat(f"telegram-{identity}" if identity else None, title or None, "telegram")
 
 
-def _message(chat: Chat, message: Fields, reading: ReadingOptions, line: int) -> Records:
+def _message(chat: Chat, message: Fields, reading: ReadingOptions, line: int, owner: str) -> Records:
     if message.get("type") != "message":
         reading.leave_out("notice")
         return
@@ -70,7 +73,8 @@ def _message(chat: Chat, message: Fields, reading: ReadingOptions, line: int) ->
         "forwarded_from": message.get("forwarded_from"),
     }
     edited = message.get("edited_unixtime") or message.get("edited")
-    yield from speak(chat, fields, reading, line, edited=edited, also=(message.get("from_id"),))
+    who = message.get("from_id")
+    yield from speak(chat, fields, reading, line, edited=edited, also=(who,), own=who == owner)
 
 
 def _forwarded(message: Fields) -> Iterator[str]:

@@ -5,7 +5,7 @@ Written after public descriptions of many regions' exports, not tried on one. iO
 afternoon follow the phone's region, digits its script. A message goes on over the lines that begin
 otherwise. iOS marks what WhatsApp itself wrote with U+200E; Android's notices have no name, and what was
 not exported stands in angle brackets. So notices and media are known without their words, but for what was
-deleted or edited.
+deleted or edited, and for calls that were missed.
 """
 
 import re
@@ -73,6 +73,13 @@ _DELETED: Final = re.compile(
     r"Este mensaje fue eliminado|Dit bericht is verwijderd|"
     r"Ce message a été supprimé|Vous avez supprimé ce message|Mensagem apagada|Esta mensagem foi apagada|"
     r"Questo messaggio è stato eliminato|此消息已删除|此消息已刪除|你删除了此消息|null)\.?"
+)
+_MISSED: Final = re.compile(
+    r"(?:Missed (?:group )?(?:voice|video) call|Verpasster? (?:Gruppen-?)?(?:Sprach|Video)anruf|"
+    r"(?:Llamada|Videollamada)(?: de voz)?(?: grupal)? perdida|Appel (?:vocal|vidéo)(?: de groupe)? manqué|"
+    r"(?:Chiamata vocale|Videochiamata)(?: di gruppo)? persa|Chamada de (?:voz|vídeo)(?: em grupo)? perdida|"
+    r"Gemiste (?:spraak|video)?oproep|未接(?:语音|語音|视频|視訊)通[话話]|(?:音声|ビデオ)通話に応答なし)"
+    r"[.,]?(?: (?:Tap|Tippe|Toca|Appuyez|Tocca|Toque) .{0,40})?"
 )
 _ENCRYPTED: Final = re.compile(
     r"end-to-end|Ende-zu-Ende|extremo a extremo|de bout en bout|ponta a ponta|端到端|端對端", re.IGNORECASE
@@ -257,13 +264,15 @@ def _words(raw: str) -> str | None:
 
     >>> _words("<Media omitted>"), _words("IMG-1.jpg (file attached)\\nThe sea"), _words("tea")
     ('[media]', '[file: IMG-1.jpg]\\nThe sea', 'tea')
+    >>> _words("Verpasster Sprachanruf"), _words("Missed voice call, sorry")
+    (None, 'Missed voice call, sorry')
     >>> _words("\u200eAna changed the group's picture") is None
     True
     """
     text = _EDITED.sub("", raw)
     signed = text.startswith(_SIGN)
     first, _, rest = _MARKS.sub("", text).strip().partition("\n")
-    if _DELETED.fullmatch(first.strip()):
+    if _DELETED.fullmatch(first.strip()) or (not rest and _MISSED.fullmatch(first.strip())):
         return None
     file = _FILE_IOS.search(first) or _FILE_ANDROID.fullmatch(first)
     if file is not None and (signed or _SIGN in text or _FILE_ANDROID.fullmatch(first)):

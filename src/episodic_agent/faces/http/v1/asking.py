@@ -3,9 +3,10 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+import shlex
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
-from urllib.parse import unquote_to_bytes
+from urllib.parse import quote, unquote_to_bytes
 
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -169,8 +170,15 @@ REMEDIES: Final[Mapping[str, str]] = {
     "tune outcome": f"`POST {USER}/decisions/{{decision}}/outcome` labels any type",
 }
 _USERS: Final = re.compile(r"; known users: .*$")
-_OPTION: Final = re.compile(r"\bpass --(encoding|dates|timezone|source|began|speaker|me)(?: (\w+))?")
+_OPTION: Final = r"--(encoding|dates|timezone|source|began|speaker|me)\b"
+_PASSED: Final = re.compile(rf"\bpass((?: {_OPTION}(?: (?:'[^']*'|\"[^\"]*\"|[^\s;,'\"])+)?)+)")
 _SETTING: Final = re.compile(r"\b(raise|lower|set) (?=EPISODIC_)")
+
+
+def _query(words: Iterable[str]) -> str:
+    """Write options of a command line as a query."""
+    query = "".join(f"&{word[2:]}=" if word.startswith("--") else quote(word) for word in words)
+    return f"?{query[1:]}"
 
 
 def for_http(problem: str) -> str:
@@ -182,9 +190,12 @@ def for_http(problem: str) -> str:
     "no user 'bo' in this memory; `GET /v1/users` lists those there are"
     >>> for_http("if they are day first, pass --dates dmy"), for_http("convert it or pass --encoding")
     ('if they are day first, give ?dates=dmy', 'convert it or give ?encoding=')
+    >>> for_http("nobody is 'Al', as --me says; pass --me 'Bo M.' --me Bo")
+    "nobody is 'Al', as ?me= says; give ?me=Bo%20M.&me=Bo"
     >>> for_http("send it in parts, or raise EPISODIC_MESSAGE_BYTES")
     'send it in parts, or ask whoever runs the service to raise EPISODIC_MESSAGE_BYTES'
     """
     problem = _USERS.sub("; `GET /v1/users` lists those there are", for_no_terminal(problem, REMEDIES))
-    problem = _OPTION.sub(lambda option: f"give ?{option[1]}={option[2] or ''}", problem)
+    problem = _PASSED.sub(lambda passed: f"give {_query(shlex.split(passed[1]))}", problem)
+    problem = re.sub(_OPTION, r"?\1=", problem)
     return _SETTING.sub(r"ask whoever runs the service to \1 ", problem)

@@ -233,8 +233,8 @@ def _add_import(router: APIRouter, largest: int) -> None:
                     raise type(error)(by_its_name(str(error), target)) from error
                 if report.unreadable and not report.observations:
                     raise HTTPException(422, _nothing_read(report))
-                unreadable = [*map(for_http, report.unreadable)]
-                return answered(request, plain(replace(report, unreadable=unreadable)))
+                unreadable, notes = [*map(for_http, report.unreadable)], [*map(for_http, report.notes)]
+                return answered(request, plain(replace(report, unreadable=unreadable, notes=notes)))
             operation = await run_in_threadpool(memory.jobs.import_file, target, then=deleted, **how)
             stack.pop_all()  # the operation deletes it
         response = answered(request, plain(operation))
