@@ -99,7 +99,7 @@ class _Book:
     @classmethod
     def of(cls, observations: Sequence[Observation], language: str | None) -> "_Book":
         sample = " ".join([o.text[:_SAMPLE] for o in observations[:12]])
-        tongue = language or guess_language(sample)
+        tongue = guess_language(sample) if language is None else language
         matching_clauses = clauses(observations, tongue)
         weights = plain_weights({term for clause in matching_clauses for term in clause.terms})
         return cls(
