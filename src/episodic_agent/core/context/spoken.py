@@ -78,7 +78,7 @@ def language_written(text: str, talk: Sequence[str] = (), default: str = "") -> 
     `default` is that of its user where `talk`, the messages before it, does not tell. What stands alone is
     told in none sooner than in a wrong one.
 
-    >>> [language_written(text) for text in ("hen was class", "Das Haus ist verkauft", "Wir ziehen morgen um")]
+    >>> [language_written(text) for text in ("hen was class", "Das Haus ist verkauft", "Wir ziehen um")]
     ['', 'de', 'de']
     >>> language_written("hen was class", default="en"), language_written("Wann?", ["Wir ziehen morgen um"])
     ('en', 'de')
