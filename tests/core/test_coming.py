@@ -132,6 +132,34 @@ def test_a_question_may_ask_for_days_to_come(question: str, days: list[str], *, 
 @pytest.mark.parametrize(
     "question",
     [
+        "what've i actually got on this week?", "whats my week looking like?", "how's my week shaping up", "talk me through my week",
+        "wie sieht meine woche aus?", "was hab ich diese woche eigentlich vor?", "ça donne quoi ma semaine ?",
+        "¿cómo pinta mi semana?", "com'è messa la mia settimana?", "como está a minha semana?", "hoe ziet mijn week eruit?",
+    ],
+)  # fmt: skip
+def test_a_week_is_asked_about_in_many_ways(question: str) -> None:
+    asked = days_asked(question, SAID)
+    assert asked is not None
+    assert (f"{asked.days[0]:%m-%d}", len(asked.days), asked.alone) == ("03-18", 7, True)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what's on in april?", "anything happening in april?", "steht im april was an?", "¿qué planes tengo para abril?",
+        "quel est mon programme d'avril ?", "cosa c'è in programma ad aprile?",
+    ],
+)  # fmt: skip
+def test_a_month_to_come_is_asked_about_where_nothing_else_is(question: str) -> None:
+    asked = days_asked(question, SAID)
+    assert asked is not None
+    assert (f"{asked.days[0]:%m-%d}", len(asked.days), asked.alone) == ("04-01", 30, True)
+    assert days_asked("what do we pay in april?", SAID) is None
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
         "what is on next weekend?", "what is on the coming weekend?", "was steht nächstes Wochenende an?",
         "¿qué hay el próximo fin de semana?", "qu'est-ce qui est prévu le week-end prochain ?",
         "cosa c'è il prossimo weekend?", "o que há no próximo fim de semana?",
@@ -149,7 +177,7 @@ def test_on_a_weekend_the_next_one_is_that_of_the_week_to_come(question: str) ->
     "question",
     [
         "What did I do on Friday?", "what happened today?", "Was war am Freitag los?", "where do I walk?",
-        "The movers come on Friday", "hab freitag Zahnarzt um acht", "anything on March 3?", "what is on in May?",
+        "The movers come on Friday", "hab freitag Zahnarzt um acht", "anything on March 3?", "how was my week?", "what is on in October?",
         "do we have yoga on Mondays?", "昨天我说了什么？",
     ],
 )  # fmt: skip

@@ -228,8 +228,17 @@ def _together(sentences_read: Sequence[str], language: str) -> list[str]:
     run: list[str] = []
     for sentence in [*sentences_read, ""]:
         brief = 0 < len(sentence.split()) <= _BRIEF and script(sentence) not in UNSPACED
-        if brief and run and len(" ".join([*run, sentence]).rstrip(_STOPS)) <= _TOGETHER:
+        fits = brief and len(" ".join([*(run or result[-1:]), sentence]).rstrip(_STOPS)) <= _TOGETHER
+        if run and fits:
             run.append(sentence)
+            continue
+        if (
+            result
+            and fits
+            and not tokens(sentence, language or None)
+            and not _only_social(sentence, language)
+        ):
+            result[-1] += f" {sentence}"  # "Tom came for the bike. himself."
             continue
         # what is asked in a word, and answered behind it, is none
         asked = bool(sentence and run and run[-1].endswith("?"))

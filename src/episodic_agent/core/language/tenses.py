@@ -73,9 +73,11 @@ def tells_duration(words: str) -> bool:
     >>> tells_duration("down 350"), tells_duration("i have to pay 350")
     (True, False)
     """
-    if speaks_of_past(words) or _patterns()["lasting"].search(words) is not None:
-        return True
-    # so much in that time, where nothing says that it is to come
+    return speaks_of_past(words) or _patterns()["lasting"].search(words) is not None or is_amount(words)
+
+
+def is_amount(words: str) -> bool:
+    """Tell whether folded words before "in a month" are how much it was then, and nothing is to come."""
     return _patterns()["amount"].search(words) is not None and not _patterns()["ahead"].search(words)
 
 
@@ -102,5 +104,5 @@ def _patterns() -> Mapping[str, re.Pattern[str]]:
         "ahead": words_pattern(phrases(f"{DATA}.ahead")),
         "lasting": words_pattern(phrases(f"{DATA}.took_so_long")),
         "amount": re.compile(rf"(?<!\w)(?:{by})\s+[£$€]?\d|[£$€]\d[\d.,]*k?\s*$"),
-        "got": re.compile(r"(?:have|has|['’]ve|['’]s)\s+(?:\w+\s+)?got\b"),
+        "got": re.compile(r"(?:have|has|['’]ve|['’]s)\s+(?:\w+\s+){0,2}got\b"),
     }
