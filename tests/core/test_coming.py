@@ -157,6 +157,12 @@ def test_a_month_to_come_is_asked_about_where_nothing_else_is(question: str) -> 
     assert days_asked("what do we pay in april?", SAID) is None
 
 
+def test_how_much_something_changed_in_a_month_is_due_on_no_day() -> None:
+    april = DaysAsked([date(2024, 4, day) for day in range(1, 31)], alone=True)
+    assert not due("the savings are down 350 in a month", SAID, None, april)
+    assert due("the rent goes up in a month", SAID, None, april)
+
+
 @pytest.mark.parametrize(
     "question",
     [
