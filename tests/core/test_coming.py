@@ -114,6 +114,8 @@ def test_tomorrow_is_that_of_whoever_said_it() -> None:
         ("anything on Friday?", ["03-22"], True),
         ("what have I got at the weekend", ["03-23", "03-24"], True),
         ("and tomorrow?", ["03-19"], True),
+        ("how does tomorrow look?", ["03-19"], True),
+        ("wie sieht es morgen aus?", ["03-19"], True),
         ("Hab ich am Wochenende was vor", ["03-23", "03-24"], True),
         ("qu'est-ce que j'ai demain ?", ["03-19"], True),
         ("¿qué tengo el viernes?", ["03-22"], True),

@@ -57,6 +57,7 @@ def found(memory: Memory, question: str, days: float, **options: Any) -> list[st
     "text",
     [
         "he got us tickets for a gig on fri 22nd at the louisiana",
+        "they gave me a slot on fri 22nd",
         "il a pris des billets pour le concert vendredi",
         "hij heeft kaartjes gekocht voor het concert op vrijdag",
     ],
