@@ -134,7 +134,7 @@ def test_a_question_may_ask_for_days_to_come(question: str, days: list[str], *, 
 @pytest.mark.parametrize(
     "question",
     [
-        "what've i actually got on this week?", "whats my week looking like?", "how's my week shaping up", "talk me through my week",
+        "what've i actually got on this week?", "whats my week looking like?", "how's my week shaping up", "run me through my week",
         "wie sieht meine woche aus?", "was hab ich diese woche eigentlich vor?", "ça donne quoi ma semaine ?",
         "¿cómo pinta mi semana?", "com'è messa la mia settimana?", "como está a minha semana?", "hoe ziet mijn week eruit?",
     ],

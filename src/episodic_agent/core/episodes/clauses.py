@@ -73,12 +73,15 @@ class Clause:
     follows: bool = True
 
 
-def clauses(observations: Sequence[Observation], language: str) -> list[Clause]:
-    """Return the sentences of an episode that say something, in order; courtesies are left out."""
+def clauses(observations: Sequence[Observation], language: str, *, together: bool = True) -> list[Clause]:
+    """Return the sentences of an episode that say something, in order; courtesies are left out.
+
+    `together` makes one of those of a few words that follow each other.
+    """
     clauses: list[Clause] = []
     begun = False
     for place, observation in enumerate(observations):
-        sentences_read = _of_message(place, observation, language)
+        sentences_read = _of_message(place, observation, language, together=together)
         if sentences_read and not begun and role_of(observation).casefold() not in UNSPOKEN:
             begun, sentences_read = True, _without_part(sentences_read)
         clauses.extend(sentences_read)
@@ -185,7 +188,7 @@ def _short(text: str, limit: int = _TOOL_RESULT) -> str:
     return spaced.rstrip(" ,;:") + " …"
 
 
-def _of_message(place: int, observation: Observation, language: str) -> list[Clause]:
+def _of_message(place: int, observation: Observation, language: str, *, together: bool) -> list[Clause]:
     if observation.kind is Kind.TOOL:
         text = plain_text(observation, language)
         return [Clause(place, 0, text, frozenset(tokens(text)), 0.5, False)] if text else []
@@ -203,7 +206,7 @@ def _of_message(place: int, observation: Observation, language: str) -> list[Cla
         weight = _PASTED if foreign or line[0] == "#" else 0.65 if item else 1.0
         bare = line[item.end() :] if item else _without_number(line.lstrip("# >"))
         read = sentences(bare, language or None)
-        for sentence in read if foreign or item else _together(read, language):
+        for sentence in read if foreign or item or not together else _together(read, language):
             made = _clause(place, counts[foreign], sentence, trust * weight, language, foreign)
             clauses.extend(made if follows else [replace(one, follows=False) for one in made])
             follows = bool(made)
