@@ -24,6 +24,7 @@ _READ: Final = 2_000  # characters read of one message: long replies say what th
 _MOST: Final = 8  # clauses kept of one message
 _SHORT_TALK: Final = 60  # characters and, below, terms of the longest sentence that is but a courtesy
 _FEW_TERMS: Final = 3
+_ALMOST_NOTHING: Final = 2  # terms of a refusal that a section leaves out
 _BRIEF: Final = 4  # words of a sentence that goes with its neighbours, up to so many characters together
 _TOGETHER: Final = 70
 _STOPS: Final = ".!?…"
@@ -208,6 +209,8 @@ def _of_message(place: int, observation: Observation, language: str, *, together
         read = sentences(bare, language or None)
         for sentence in read if foreign or item or not together else _together(read, language):
             made = _clause(place, counts[foreign], sentence, trust * weight, language, foreign)
+            if not together and made and _refuses(made[0].text) and speech(made[0].text)[0].agrees:
+                made = [] if _is_short(made[0]) else made
             clauses.extend(made if follows else [replace(one, follows=False) for one in made])
             follows = bool(made)
             counts[foreign] += len(made)
@@ -364,6 +367,10 @@ def _form(text: str) -> float:
     else:
         letters = sum(map(str.isalpha, text)) + text.count(" ")
     return fit if letters >= 0.7 * len(text) else fit * 0.5
+
+
+def _is_short(clause: Clause) -> bool:
+    return len(clause.text) <= _SHORT_TALK and len(clause.terms) <= _ALMOST_NOTHING
 
 
 def _refuses(text: str) -> bool:
