@@ -114,6 +114,8 @@ def test_tomorrow_is_that_of_whoever_said_it() -> None:
         ("anything on Friday?", ["03-22"], True),
         ("what have I got at the weekend", ["03-23", "03-24"], True),
         ("and tomorrow?", ["03-19"], True),
+        ("how does tomorrow look?", ["03-19"], True),
+        ("wie sieht es morgen aus?", ["03-19"], True),
         ("Hab ich am Wochenende was vor", ["03-23", "03-24"], True),
         ("qu'est-ce que j'ai demain ?", ["03-19"], True),
         ("¿qué tengo el viernes?", ["03-22"], True),
@@ -127,6 +129,40 @@ def test_a_question_may_ask_for_days_to_come(question: str, days: list[str], *, 
     asked = days_asked(question, SAID)
     assert asked is not None
     assert ([f"{day:%m-%d}" for day in asked.days], asked.alone) == (days, alone)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what've i actually got on this week?", "whats my week looking like?", "how's my week shaping up", "run me through my week",
+        "wie sieht meine woche aus?", "was hab ich diese woche eigentlich vor?", "ça donne quoi ma semaine ?",
+        "¿cómo pinta mi semana?", "com'è messa la mia settimana?", "como está a minha semana?", "hoe ziet mijn week eruit?",
+    ],
+)  # fmt: skip
+def test_a_week_is_asked_about_in_many_ways(question: str) -> None:
+    asked = days_asked(question, SAID)
+    assert asked is not None
+    assert (f"{asked.days[0]:%m-%d}", len(asked.days), asked.alone) == ("03-18", 7, True)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what's on in april?", "anything happening in april?", "steht im april was an?", "¿qué planes tengo para abril?",
+        "quel est mon programme d'avril ?", "cosa c'è in programma ad aprile?",
+    ],
+)  # fmt: skip
+def test_a_month_to_come_is_asked_about_where_nothing_else_is(question: str) -> None:
+    asked = days_asked(question, SAID)
+    assert asked is not None
+    assert (f"{asked.days[0]:%m-%d}", len(asked.days), asked.alone) == ("04-01", 30, True)
+    assert days_asked("what do we pay in april?", SAID) is None
+
+
+def test_how_much_something_changed_in_a_month_is_due_on_no_day() -> None:
+    april = DaysAsked([date(2024, 4, day) for day in range(1, 31)], alone=True)
+    assert not due("the savings are down 350 in a month", SAID, None, april)
+    assert due("the rent goes up in a month", SAID, None, april)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +185,7 @@ def test_on_a_weekend_the_next_one_is_that_of_the_week_to_come(question: str) ->
     "question",
     [
         "What did I do on Friday?", "what happened today?", "Was war am Freitag los?", "where do I walk?",
-        "The movers come on Friday", "hab freitag Zahnarzt um acht", "anything on March 3?", "what is on in May?",
+        "The movers come on Friday", "hab freitag Zahnarzt um acht", "anything on March 3?", "how was my week?", "what is on in October?",
         "do we have yoga on Mondays?", "昨天我说了什么？",
     ],
 )  # fmt: skip

@@ -548,3 +548,11 @@ def test_weights_are_one_frozen_setting() -> None:
     assert FusionWeights() == DEFAULT_WEIGHTS
     with pytest.raises(AttributeError):
         DEFAULT_WEIGHTS.dense = 0.1  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    "question", ["so whats left on the list", "what's left to do?", "how much is left to pay"]
+)
+def test_what_is_left_to_do_is_no_side(question: str) -> None:
+    assert "left" not in analyse(question, [], NOW).terms
+    assert "left" in analyse("what happened to the left knee?", [], NOW).terms

@@ -317,6 +317,9 @@ def test_relative_times_are_dated(text: str, expected: str) -> None:
         "In six years I never missed a single shift at the hospital.",
         "She hasn't called her mother in four weeks.",
         "It takes a good carpenter to build this table in two days.",
+        "Down 350 in a month with a hen do and a deposit, that's good going.",
+        "The savings account is up 1,200 in two years.",
+        "A whole roof for £900 in a week, I call that cheap.",
     ],
 )
 def test_how_long_something_took_is_no_date(text: str) -> None:
@@ -329,10 +332,27 @@ def test_how_long_something_took_is_no_date(text: str) -> None:
         "We were at the doctor with Milo, and in two weeks we go again.",
         "My sister gets married in two weeks in Leeds.",
         "Barry asked for the deposit, the tiler starts in two weeks.",
+        "We have to pay Barry £900 in two weeks.",
     ],
 )
 def test_a_day_to_come_is_dated_beside_what_is_over(text: str) -> None:
     assert "in two weeks (week of 28 August 2023)" in encode(observe(("Ana", text))).summary
+
+
+@pytest.mark.parametrize(
+    ("phrase", "date"),
+    [
+        ("next Sunday", ""),  # tomorrow to some, in a week to others
+        ("next weekend", "26 August 2023"),
+        ("next Wednesday", "23 August 2023"),
+        ("this Sunday", "20 August 2023"),
+    ],
+)
+def test_a_day_that_may_be_one_of_two_is_not_dated(phrase: str, date: str) -> None:
+    saturday = START + timedelta(days=5)
+    lines = [replace(one, at=saturday) for one in observe(("Ana", f"The race in the hills is {phrase}"))]
+    expected = f"{phrase} ({date})" if date else phrase
+    assert encode(lines).summary == f"Ana said: The race in the hills is {expected}."
 
 
 def test_a_sentence_that_ends_in_a_bracket_or_a_quotation_gets_its_full_stop() -> None:

@@ -49,6 +49,27 @@ def found(memory: Memory, question: str, days: float, **options: Any) -> list[st
     return [one.observation.text for one in recall.observations]
 
 
+@pytest.mark.parametrize(
+    "question",
+    ["what's on on friday?", "what've i actually got on this week?", "whats my week looking like?", "what's on in march?"],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "he got us tickets for a gig on fri 22nd at the louisiana",
+        "they gave me a slot on fri 22nd",
+        "il a pris des billets pour le concert vendredi",
+        "hij heeft kaartjes gekocht voor het concert op vrijdag",
+    ],
+)
+def test_what_somebody_else_arranged_is_on_its_day(open_memory: OpenMemory, text: str, question: str) -> None:
+    other = "the savings are down 350 in a month, he got drunk on friday"
+    memory = with_talk(open_memory(embedder="none"), [(-1, text), (-1, other)])
+    assert found(memory, question, 0) == [text]
+    [line] = told(memory, question, 0)
+    assert text in line
+
+
 def test_what_is_on_today_was_said_before(memory: Memory) -> None:
     for read in (told, found):
         assert read(memory, "Morning. What's on today", 3) == ["dentist Thursday 3pm"]

@@ -29,6 +29,8 @@ _FEWEST: Final = 2  # words that speak for a language which is believed; one tha
 _CLOSE: Final = 1.0  # below the best by no more, the talk decides,
 _CLOSE_ENGLISH: Final = 2.2  # or English, whose words stand in any talk,
 _ENGLISH: Final = 0.9  # where there is so much of it
+_AGAINST_TALK: Final = 2.6  # by so much more than for that of the talk, a text is in another language
+_ALONE: Final = 3.0  # or more than for English, where no talk tells
 _LONG: Final = 5  # letters of a function word that is no English word by chance, as "hat" and "war" are
 _LONGEST: Final = 400  # characters that are read of a text
 _NO_WORDS: Final = re.compile(
@@ -55,28 +57,58 @@ class _LanguageSigns:
 def spoken_language(message: str, asked: Sequence[str] = ()) -> str:
     """Return the ISO 639-1 code of the language a user speaks, "" where nothing tells.
 
-    It is that of the message, or of the likely ones that which most of `asked` is in, their earlier messages.
+    It is that of the message, or where that is in doubt the one which most of `asked` is in, their earlier
+    messages.
 
     >>> [spoken_language(text) for text in ("¿Cuándo llega?", "Quando chega?", "Lisbon", "Wann kommt er an?")]
     ['es', 'pt', '', 'de']
     >>> spoken_language("Quando?", ["Il mio ordine è arrivato senza le viti"])
     'it'
+    >>> spoken_language("hen was class", ["van man can do the 28th"])
+    'en'
     >>> spoken_language("Yarın ne var?"), spoken_language("Merhaba", ["bugün çok yoruldum"])
     ('', '')
     """
-    language = _language_of(message, asked)
+    return _written(_language_of(message, _talk(asked)))
+
+
+def language_written(text: str, talk: Sequence[str] = (), default: str = "") -> str:
+    """Return the language in which a short text is told again: that of the talk around it, in doubt.
+
+    `default` is that of its user where `talk`, the messages before it, does not tell. What stands alone is
+    told in none sooner than in a wrong one.
+
+    >>> [language_written(text) for text in ("hen was class", "Das Haus ist verkauft", "Wir ziehen um")]
+    ['', 'de', 'de']
+    >>> language_written("hen was class", default="en"), language_written("Wann?", ["Wir ziehen morgen um"])
+    ('en', 'de')
+    """
+    return _written(_language_of(text, _talk(talk) or [default] * bool(default), _ALONE))
+
+
+def _written(language: str) -> str:
     return "" if language == _OTHER else language
 
 
-def _language_of(message: str, asked: Sequence[str]) -> str:
+def _talk(messages: Sequence[str]) -> list[str]:
+    """Return the languages that messages are in without doubt, the most frequent first."""
+    talk = Counter(read[0] for text in messages if len(read := likely_languages(text)) == 1)
+    return [language for language, _ in talk.most_common()]
+
+
+def _language_of(message: str, talk: Sequence[str], alone: float = 0.0) -> str:
     likely = likely_languages(message)
-    if len(likely) == 1:
-        return likely[0]
-    talk = Counter(read[0] for text in asked if len(read := likely_languages(text)) == 1)
-    spoken = [language for language, _ in talk.most_common() if language in likely or not likely]
-    if spoken:
-        return spoken[0]
-    return "en" if "en" in likely else next(iter(likely), "")
+    usual = next(iter(talk), "")
+    shared = next((language for language in talk if language in likely), "")
+    if shared or not likely:
+        return shared or usual
+    best = "en" if "en" in likely else likely[0]
+    # English words of its own are no chance, as "van", "hen" and "op" are to others
+    if best == "en" or script(message) != "latin":
+        return best
+    sums = _signs(_NO_WORDS.sub(" ", message[:_LONGEST])).sums
+    lead = sums[best] - sums[usual or "en"]
+    return best if lead >= (_AGAINST_TALK if usual else alone) else usual
 
 
 @lru_cache(maxsize=4_096)  # the same talk is read again with each message

@@ -7,10 +7,17 @@ from string import ascii_letters
 from typing import Final
 
 from episodic_agent.core.boundary.conversation.cues.speech import speech
-from episodic_agent.core.episodes.languages import ASSISTANTS, UNSPOKEN, phrasebook
+from episodic_agent.core.episodes.languages import (
+    ASSISTANTS,
+    UNSPACED,
+    UNSPOKEN,
+    is_function_word,
+    phrasebook,
+)
 from episodic_agent.core.episodes.pasted import instructs, pasted, unwrapped
 from episodic_agent.core.episodes.roles import role_of
-from episodic_agent.core.language import sentences, tokens
+from episodic_agent.core.episodes.stop_words import light, negation, weak
+from episodic_agent.core.language import fold, script, sentences, tokens, words
 from episodic_agent.core.language.remembering import remembered
 from episodic_agent.schemas import Json, Kind, Observation
 
@@ -18,6 +25,10 @@ _READ: Final = 2_000  # characters read of one message: long replies say what th
 _MOST: Final = 8  # clauses kept of one message
 _SHORT_TALK: Final = 60  # characters and, below, terms of the longest sentence that is but a courtesy
 _FEW_TERMS: Final = 3
+_ALMOST_NOTHING: Final = 2  # terms of a refusal that a section leaves out
+_BRIEF: Final = 4  # words of a sentence that goes with its neighbours, up to so many characters together
+_TOGETHER: Final = 70
+_STOPS: Final = ".!?…"
 _TOOL_RESULT: Final = 160
 _PASTED: Final = 0.3  # fitness for quoting of what a machine wrote, and of headings
 
@@ -50,7 +61,8 @@ class Clause:
     """A sentence of an episode: `place` counts observations, `order` clauses inside one.
 
     `weight` in (0, 1] says how fit for quoting its form is: a heading or the lead-in of a list is less.
-    `pasted` says that a machine wrote it, or that it only instructs one.
+    `pasted` says that a machine wrote it, or that it only instructs one; `follows` that nothing was left out
+    between it and the one before.
     """
 
     place: int
@@ -60,14 +72,18 @@ class Clause:
     weight: float
     asks: bool
     pasted: bool = False
+    follows: bool = True
 
 
-def clauses(observations: Sequence[Observation], language: str) -> list[Clause]:
-    """Return the sentences of an episode that say something, in order; courtesies are left out."""
+def clauses(observations: Sequence[Observation], language: str, *, together: bool = True) -> list[Clause]:
+    """Return the sentences of an episode that say something, in order; courtesies are left out.
+
+    `together` makes one of those of a few words that follow each other.
+    """
     clauses: list[Clause] = []
     begun = False
     for place, observation in enumerate(observations):
-        sentences_read = _of_message(place, observation, language)
+        sentences_read = _of_message(place, observation, language, together=together)
         if sentences_read and not begun and role_of(observation).casefold() not in UNSPOKEN:
             begun, sentences_read = True, _without_part(sentences_read)
         clauses.extend(sentences_read)
@@ -174,24 +190,25 @@ def _short(text: str, limit: int = _TOOL_RESULT) -> str:
     return spaced.rstrip(" ,;:") + " …"
 
 
-def _of_message(place: int, observation: Observation, language: str) -> list[Clause]:
+def _of_message(place: int, observation: Observation, language: str, *, together: bool) -> list[Clause]:
     if observation.kind is Kind.TOOL:
         text = plain_text(observation, language)
         return [Clause(place, 0, text, frozenset(tokens(text)), 0.5, False)] if text else []
     # assistants write at length about what users say in a word
     trust = 0.85 if role_of(observation).casefold() in ASSISTANTS else 1.0
     return [
-        Clause(place, one.order, one.text, one.terms, one.weight, one.asks, one.pasted)
-        for one in _of_text(observation.text, language, trust)
+        replace(one, place=place)
+        for one in _of_text(observation.text, language, trust=trust, together=together)
     ]
 
 
 @remembered(512, longest=4 * _READ)  # an episode is told when it ends, and again when it is compacted
-def _of_text(text: str, language: str, trust: float) -> tuple[Clause, ...]:
+def _of_text(text: str, language: str, *, trust: float, together: bool) -> tuple[Clause, ...]:
     """Return the clauses of a message as if it stood first."""
     clauses: list[Clause] = []
     # counted apart, so that a question below a log is read, and read as the beginning it is
     counts = {True: 0, False: 0}
+    follows = True
     for line, foreign in _read(text, language):
         if counts[foreign] == _MOST or _says_nothing(line):
             continue
@@ -199,15 +216,60 @@ def _of_text(text: str, language: str, trust: float) -> tuple[Clause, ...]:
         item = _ITEM.match(line)
         weight = _PASTED if foreign or line[0] == "#" else 0.65 if item else 1.0
         bare = line[item.end() :] if item else _without_number(line.lstrip("# >"))
-        for sentence in sentences(bare, language or None):
+        read = sentences(bare, language or None)
+        for sentence in read if foreign or item or not together else _together(read, language):
             made = _clause(counts[foreign], sentence, trust * weight, language, foreign)
-            clauses.extend(made)
+            if not together and made and _refuses(made[0].text) and speech(made[0].text)[0].agrees:
+                made = [] if _is_short(made[0]) else made
+            clauses.extend(made if follows else [replace(one, follows=False) for one in made])
+            follows = bool(made)
             counts[foreign] += len(made)
             if counts[foreign] == _MOST:
                 break
         if counts[False] == _MOST:
             break
     return tuple(clauses)
+
+
+def _together(sentences_read: Sequence[str], language: str) -> list[str]:
+    """Return sentences, those of a few words that follow each other as one, as far as a title goes.
+
+    "I GOT IT. brightwater. ops manager." Alone none of them says what it is about. A courtesy at an end of
+    them stays apart.
+
+    >>> _together(["ok.", "tom.", "did.", "not.", "turn.", "up.", "He texted at four instead."], "en")
+    ['ok.', 'tom. did. not. turn. up.', 'He texted at four instead.']
+    """
+    result: list[str] = []
+    run: list[str] = []
+    for sentence in [*sentences_read, ""]:
+        brief = 0 < len(sentence.split()) <= _BRIEF and script(sentence) not in UNSPACED
+        fits = brief and len(" ".join([*(run or result[-1:]), sentence]).rstrip(_STOPS)) <= _TOGETHER
+        if run and fits:
+            run.append(sentence)
+            continue
+        if (
+            result
+            and fits
+            and not tokens(sentence, language or None)
+            and not _only_social(sentence, language)
+        ):
+            result[-1] += f" {sentence}"  # "Tom came for the bike. himself."
+            continue
+        # what is asked in a word, and answered behind it, is none
+        asked = bool(sentence and run and run[-1].endswith("?"))
+        length = len(run) - (not asked and bool(run[1:]) and _only_social(run[-1], language))
+        result += [" ".join(run[:length]), *run[length:]] if run else []
+        run = [sentence] if brief and not _only_social(sentence, language) else []
+        result += [sentence] if sentence and not run else []
+    return result
+
+
+def _only_social(sentence: str, language: str) -> bool:
+    """Tell whether a sentence is a courtesy, and tells nothing of who writes it: "I got it" does."""
+    return not speech(sentence)[0].own and _is_courtesy(
+        sentence, frozenset(tokens(sentence, language or None))
+    )
 
 
 def _read(text: str, language: str) -> list[tuple[str, bool]]:
@@ -315,11 +377,26 @@ def _form(text: str) -> float:
     return fit if letters >= 0.7 * len(text) else fit * 0.5
 
 
+def _is_short(clause: Clause) -> bool:
+    return len(clause.text) <= _SHORT_TALK and len(clause.terms) <= _ALMOST_NOTHING
+
+
+def _refuses(text: str) -> bool:
+    """Tell whether a sentence says no to something that it names: "no to Kestrel", "No heating"."""
+    folded = fold(text)
+    no = negation().match(folded)
+    talk = light() | weak()
+    return no is not None and any(
+        len(word) > 1 and word not in talk and not is_function_word(word, "en")
+        for word in words(folded[no.end() :])
+    )
+
+
 def _is_courtesy(text: str, terms: frozenset[str]) -> bool:
     """Tell whether a sentence only greets, thanks, acknowledges or takes leave."""
     if len(text) > _SHORT_TALK or len(terms) > _FEW_TERMS:
         return False
     # numbers are never a courtesy: "Thanks, 3 June" is an answer
     cues = speech(text)[0]
-    social = cues.greets or cues.thanks or cues.closes or cues.agrees
+    social = cues.greets or cues.thanks or cues.closes or (cues.agrees and not _refuses(text))
     return bool(cues.ack) or (bool(social) and len(terms) <= 2 and not any(map(str.isdigit, text)))

@@ -28,6 +28,7 @@ from episodic_agent.core.language import script, tokens
 from episodic_agent.schemas import Json, Kind, Observation, Vector
 
 _SAMPLE: Final = 200  # characters of each message that its language is guessed from
+_SAMPLED: Final = 12  # messages
 _TITLE_FALLBACK: Final = 60
 _CLOSING: Final = ")）]”\"'’»"
 _GOING_ON: Final = " ,，、،՝–—"  # what a text does not end with
@@ -45,6 +46,11 @@ class EpisodeText:
     metadata: Mapping[str, Json]
 
 
+def sample_of(observations: Sequence[Observation]) -> str:
+    """Return the text by which the language of observations is told."""
+    return " ".join([o.text[:_SAMPLE] for o in observations[:_SAMPLED]])
+
+
 def encode_extractive(
     observations: Sequence[Observation],
     vectors: Sequence[Vector | None],
@@ -54,14 +60,13 @@ def encode_extractive(
     """Return title, third-person summary and metadata of an episode's observations, in seq order.
 
     `vectors` has one entry for each observation (None where there is none; all of one embedder), used to
-    find the messages nearest the centre. `language` is an ISO 639-1 code, guessed when None. The title
-    is never empty; the summary is empty only when nothing was said. An episode that is mostly steps is told
-    as the job it was, however well somebody put a remark.
+    find the messages nearest the centre. `language` is an ISO 639-1 code, "" for none, guessed when None. The
+    title is never empty; the summary is empty only when nothing was said. An episode that is mostly steps is
+    told as the job it was, however well somebody put a remark.
     """
     if is_of_steps(observations):
         return _encode_job(observations, language)
-    sample = " ".join([o.text[:_SAMPLE] for o in observations[:12]])
-    tongue = language or guess_language(sample)
+    tongue = guess_language(sample_of(observations)) if language is None else language
     book = phrasebook(tongue)
     matching_clauses = clauses(observations, tongue)
     weights = term_weights(matching_clauses)
@@ -111,7 +116,7 @@ def encode_steps(
 def _encode_job(observations: Sequence[Observation], language: str | None) -> EpisodeText:
     """Return the words of an agent's job with what people said to it, in order."""
     steps = [one for one in observations if one.kind is Kind.STEP]
-    tongue = language or guess_language(" ".join(o.text[:_SAMPLE] for o in observations[:12]))
+    tongue = guess_language(sample_of(observations)) if language is None else language
     about = step_metadata(steps)
     title = _request(observations, tongue) or step_title(steps, str(about["location"]))
     parts: list[str] = []
@@ -159,8 +164,7 @@ def plain_metadata(
     observations: Sequence[Observation], keys: list[str], *, language: str | None = None
 ) -> Mapping[str, Json]:
     """Return the metadata of an episode whose words, and `keys` among them, somebody else found."""
-    sample = " ".join([o.text[:_SAMPLE] for o in observations[:12]])
-    tongue = language or guess_language(sample)
+    tongue = language or guess_language(sample_of(observations))
     return _metadata(observations, Counter(o.actor for o in observations if o.actor), keys, tongue)
 
 

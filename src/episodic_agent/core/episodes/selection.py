@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from episodic_agent.core.episodes.clauses import Clause
 from episodic_agent.core.episodes.languages import UNSPACED, UNSPOKEN, USERS, phrasebook
-from episodic_agent.core.episodes.stop_words import light, weak
-from episodic_agent.core.language import script, tokens
+from episodic_agent.core.episodes.stop_words import light, negation, weak
+from episodic_agent.core.language import fold, script, tokens
 from episodic_agent.lazily import module
 from episodic_agent.schemas import Vector
 
@@ -273,11 +273,16 @@ def _worth(clause: Clause, weights: Mapping[str, float]) -> float:
     return math.fsum(map(weights.__getitem__, clause.terms)) / math.pow(len(clause.terms) + 5.0, 0.75)
 
 
+def telling_words(clause: Clause) -> int:
+    """Count the words of a sentence that tell something; "not" is none of its terms and tells most of it."""
+    return len(clause.terms) + (negation().search(fold(clause.text)) is not None)
+
+
 def _standing(clause: Clause, openers: frozenset[str], user: bool) -> float:
     """Return how well a sentence stands alone; one that points back needs what came before it."""
     first = clause.text[:24].split(" ", 1)[0].lower().rstrip(",.!:;…")
     factor = 0.7 if first in openers else 1.0
-    if len(clause.terms) < _TOO_FEW:
+    if telling_words(clause) < _TOO_FEW:
         factor *= 0.65
     if clause.asks and not user:
         factor *= 0.8

@@ -5,7 +5,8 @@ from functools import cache
 from typing import Final
 
 from episodic_agent.core.language import fold
-from episodic_agent.data import listed_words, text
+from episodic_agent.core.language.coming import words_pattern
+from episodic_agent.data import listed_words, phrases, text
 
 _TALK: Final = ("english_verbs", "german", "spanish", "french", "others")
 # Characters that break a run unless they are part of one of these words.
@@ -24,6 +25,12 @@ def light() -> frozenset[str]:
 def weak() -> frozenset[str]:
     """Return the folded words (adjectives, nouns for anything) that alone make no key phrase."""
     return listed_words("language/weak.english_weak")
+
+
+@cache
+def negation() -> re.Pattern[str]:
+    """Return what matches a word that turns what is told into its opposite, in a folded text."""
+    return re.compile(rf"{words_pattern(phrases('facts/cues.negation')).pattern}|\w+n['’]t(?!\w)")
 
 
 @cache

@@ -1,7 +1,7 @@
 """Times in words, grounded: "last month" becomes "last month (July 2023)"."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -12,8 +12,9 @@ from episodic_agent.lazily import module
 from episodic_agent.schemas import Observation, TimeSource
 
 if TYPE_CHECKING:
-    from episodic_agent.core.language import tenses
+    from episodic_agent.core.language import coming, tenses
 else:
+    coming = module("episodic_agent.core.language.coming")
     tenses = module("episodic_agent.core.language.tenses")  # a listing reads none
 
 _ENGLISH: Final = r"""
@@ -38,6 +39,7 @@ _PATTERNS: Final = {
     "zh": r"前天|昨天|明天|后天|昨晚|(?:上|下)(?:周|个?星期)[一二三四五六日天]?|上个月|下个月|去年|明年",
 }
 _AHEAD: Final = re.compile(r"in (\w+) (day|week|month|year)s?", re.IGNORECASE)
+_COMING: Final = re.compile(r"(?:next|this) (?:weekend|\w+day)", re.IGNORECASE)
 _NUMBERS: Final = {
     word: number
     for number, word in enumerate(
@@ -147,10 +149,14 @@ def _pattern(language: str) -> re.Pattern[str] | None:
 
 
 def _label(phrase: str, at: datetime, offset: timedelta, language: str) -> str:
-    # "next Friday" and the like are read as a query would be, only seen from when it was said
     ahead = _AHEAD.fullmatch(phrase)
     if ahead is not None:
         return _ahead(ahead, at + offset, language)
+    if _COMING.fullmatch(phrase):
+        # said on a Saturday, "next Sunday" is tomorrow to some and in a week to others
+        days = coming.named_days(fold(phrase), (at.astimezone(UTC) + offset).date())
+        return _day(datetime.combine(days[0].first, time(), UTC), language) if len(days) == 1 else ""
+    # others are read as a query would be, only seen from when it was said
     ranges = parse_time(phrase, at, offset).ranges
     return _name(ranges[0], offset, language) if ranges else ""
 

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import combinations, pairwise
@@ -12,8 +12,9 @@ from episodic_agent.core.boundary.conversation.cues.speech import speech
 from episodic_agent.core.episodes.clauses import Clause
 from episodic_agent.core.episodes.languages import ASSISTANTS, PROMPTS, SOURCES, UNSPACED
 from episodic_agent.core.episodes.letters import salutation
-from episodic_agent.core.episodes.stop_words import abbreviated
-from episodic_agent.core.language import script, tokens
+from episodic_agent.core.episodes.selection import telling_words
+from episodic_agent.core.episodes.stop_words import abbreviated, negation
+from episodic_agent.core.language import fold, script, tokens
 from episodic_agent.data import listed_words
 
 LONGEST: Final = 70  # characters of a title
@@ -31,6 +32,7 @@ _BORDER: Final = re.compile(
     r"[,;:!?\uff0c\uff1b\uff1a\uff01\uff1f、。…]+\s*|(?<=[^\W\d])[.]\s+|\s[-–—|]+\s|"
     r"\s*[()\[\]“”„\"\uff08\uff09]\s*"
 )
+_SENTENCE_END: Final = re.compile(r"(?<!\d)[.!?…。！？]")
 _ENDS: Final = " \t,.;:!\uff0c\uff1b\uff1a\uff01。、-–—…*_'\"“”„()[]\uff08\uff09"
 _FEWEST: Final = 3  # words of a clause that is cut before a join
 _PAIRS: Final = ("()", "[]", "“”", "\uff08\uff09")
@@ -78,7 +80,11 @@ def telling_clause(
         return _OPENING if opening is not None and clause.order == opening.order else _FIRST
 
     values = [
-        score * share * min(len(clause.terms), _TELLING) * standing(clause) * (not _only_greets(clause.text))
+        score
+        * share
+        * min(telling_words(clause), _TELLING)
+        * standing(clause)
+        * (not _only_greets(clause.text))
         for clause, score, share in zip(clauses, scores, trust, strict=True)
     ]
     best = sorted(range(len(clauses)), key=lambda n: (-round(values[n], 9), n))[:_TRIED]
@@ -103,7 +109,8 @@ def runs(clauses: Sequence[Clause], actors: Sequence[str]) -> list[Clause]:
             text = f"{run.text} {after.text}"
             ended = run.text[-1] in _STOPS  # a list is no talk, nor is the head of a mail
             plain = min(before.weight, after.weight) == 1.0 and not after.asks
-            if not (ended and plain) or after.order != before.order + 1 or len(text) > LONGEST:
+            beside = after.follows and after.order == before.order + 1
+            if not (ended and plain and beside) or len(text.rstrip(_ENDS)) > LONGEST:
                 break
             run = replace(run, text=text, terms=run.terms | after.terms)
         short = len(first.terms) < _TELLING and not first.asks and script(first.text) not in UNSPACED
@@ -140,7 +147,9 @@ def cut(text: str, weights: Mapping[str, float], language: str) -> str:
     if len(plain) <= longest:
         return _titled(_closed(plain, text))
     borders = [0, *(m.end() for m in _BORDER.finditer(plain) if not _abbreviates(m)), len(plain)]
-    stretches = [plain[a:b] for a, b in combinations(sorted(set(borders)), 2) if 0 < b - a <= longest + 2]
+    denied = _denied(plain)
+    pairs = combinations(sorted({*borders}), 2)
+    stretches = [plain[a:b] for a, b in pairs if 0 < b - a <= longest + 2 and a not in denied]
     bare = [_bare(stretch, language) for stretch in stretches]
     stretches = [s for s in bare if s and len(s) <= longest and _paired(s)]
 
@@ -152,6 +161,16 @@ def cut(text: str, weights: Mapping[str, float], language: str) -> str:
     if best and len(set(tokens(best, language or None))) > 1:
         return _titled(best)
     return _titled(_joined(plain, longest) or _cut_off(plain, longest))
+
+
+def _denied(text: str) -> Collection[int]:
+    """Return the places of a text where a sentence goes on behind its "not": alone it says the opposite."""
+    folded = fold(text)
+    result: set[int] = set()
+    for no in negation().finditer(folded) if len(folded) == len(text) else ():
+        end = _SENTENCE_END.search(text, no.end())
+        result.update(range(no.end(), end.end() if end else len(text)))
+    return result
 
 
 def _abbreviates(border: re.Match[str]) -> bool:

@@ -497,7 +497,7 @@ _FIRST_RULES: Final[tuple[_Rule, ...]] = (
         _read_week_later,
     ),
     (
-        False,
+        True,  # one that is over falls on another weekday
         "figures",
         r"(?<!\w)(?P<weekday>«any_day»)\.?,?\s+(?:(?:the|den|el|le)\s+)?"
         rf"{_D}(?:st|nd|rd|th)?(?![\w:/%]|\.\d|\s*(?:(?:of\s+|de\s+)?«months»|«spoken»|-)(?!\w))",

@@ -70,8 +70,15 @@ def tells_duration(words: str) -> bool:
 
     >>> tells_duration("never missed a shift"), tells_duration("first holiday"), tells_duration("i am off")
     (True, True, False)
+    >>> tells_duration("down 350"), tells_duration("i have to pay 350")
+    (True, False)
     """
-    return speaks_of_past(words) or _patterns()["lasting"].search(words) is not None
+    return speaks_of_past(words) or _patterns()["lasting"].search(words) is not None or is_amount(words)
+
+
+def is_amount(words: str) -> bool:
+    """Tell whether folded words before "in a month" are how much it was then, and nothing is to come."""
+    return _patterns()["amount"].search(words) is not None and not _patterns()["ahead"].search(words)
 
 
 @cache
@@ -90,11 +97,12 @@ def _participles(words: Sequence[str]) -> Iterator[str]:
 
 @cache
 def _patterns() -> Mapping[str, re.Pattern[str]]:
-    leads, toward = (any_of(phrases(f"{DATA}.{name}")) for name in ("from", "toward"))
+    leads, toward, by = (any_of(phrases(f"{DATA}.{name}")) for name in ("from", "toward", "changed_by"))
     return {
         "from": re.compile(rf"(?:(?<!\w)(?:{leads})\s+(?:(?:the|den|dem)\s+)?|从)$"),
         "toward": re.compile(rf"(?:(?<!\w)(?:{toward})(?:\s+(?:the|den|el|il|le|la|next|this))?|到|至)$"),
         "ahead": words_pattern(phrases(f"{DATA}.ahead")),
         "lasting": words_pattern(phrases(f"{DATA}.took_so_long")),
-        "got": re.compile(r"(?:have|has|['’]ve|['’]s)\s+(?:\w+\s+)?got\b"),
+        "amount": re.compile(rf"(?<!\w)(?:{by})\s+[£$€]?\d|[£$€]\d[\d.,]*k?\s*$"),
+        "got": re.compile(r"(?:have|has|['’]ve|['’]s)\s+(?:\w+\s+){0,2}got\b"),
     }

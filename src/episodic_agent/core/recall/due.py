@@ -18,6 +18,7 @@ from episodic_agent.core.language.coming import (
     UNSPACED,
     ComingDays,
     any_of,
+    monday,
     moving,
     named_days,
     sentence_of,
@@ -32,12 +33,13 @@ from episodic_agent.core.language.japanese import has_sign, japanese_days, japan
 from episodic_agent.core.language.phrases import unspaced_pattern
 from episodic_agent.core.language.recurring import recurring_days
 from episodic_agent.core.language.stopwords import stop_words
-from episodic_agent.core.language.tenses import is_left, is_over, speaks_of_past
+from episodic_agent.core.language.tenses import is_amount, is_left, is_over, speaks_of_past
 from episodic_agent.core.language.timewords import date_words, normal, parse_time
 from episodic_agent.core.recall.alone import asks
 from episodic_agent.data import lines, listed_words, pairs, phrases, text, texts
 
 MOST_DAYS: Final = 10
+A_MONTH: Final = 31  # days, where nothing else is asked for
 FARTHEST: Final = timedelta(days=120)  # "on May 3?" asked in June means the one that was
 LONGEST: Final = 400  # characters of a question
 READ: Final = 2_000  # of a text in which days are looked for
@@ -86,6 +88,8 @@ def days_asked(question: str, now: datetime, utc_offset: timedelta | None = None
     folded = normal(question)
     today = (now.astimezone(UTC) + (utc_offset or timedelta())).date()
     named = named_days(folded, today)
+    week = [] if named else _week(folded, today)
+    named = named or week
     rest = without(folded, [day[:2] for day in named])
     alone = _asks_nothing_else(rest)
     named = [day for day in named if _is_asked(folded, day, alone=alone)]
@@ -94,12 +98,26 @@ def days_asked(question: str, now: datetime, utc_offset: timedelta | None = None
     days = {
         day.first + n * _DAY
         for day in named
-        for n in range(min((day.last - day.first).days, MOST_DAYS + 7) + 1)
+        for n in range(min((day.last - day.first).days, A_MONTH) + 1)
         if today <= day.first + n * _DAY <= today + FARTHEST
     }
-    if not days or len(days) > MOST_DAYS:
+    alone = alone and (bool(week) or not _asks_for_details(rest))  # how a week is, is what it holds
+    if not days or len(days) > (A_MONTH if alone else MOST_DAYS):
         return None
-    return DaysAsked(sorted(days), alone and not _asks_for_details(rest), utc_offset)
+    return DaysAsked(sorted(days), alone, utc_offset)
+
+
+def _week(folded: str, today: date) -> list[ComingDays]:
+    """Return the week that a question is about: "how does my week look?"."""
+    weeks = [match.span() for match in _weeks().finditer(folded)]
+    if not weeks or not _asks_nothing_else(without(folded, weeks)):
+        return []
+    return [ComingDays(*span, monday(today), monday(today) + 6 * _DAY, loose=True) for span in weeks]
+
+
+@cache
+def _weeks() -> re.Pattern[str]:
+    return words_pattern(phrases(f"{DATA}.own_week"))
 
 
 def _is_asked(folded: str, day: ComingDays, *, alone: bool) -> bool:
@@ -124,6 +142,8 @@ def _asks_in_han(sentence: str) -> bool:
 def _asks_for_details(rest: str) -> bool:
     """Tell whether a question that has no matter of its own asks for that of the talk it stands in."""
     words = _WORD.findall(rest)
+    if not words_of("looking").isdisjoint(words):  # how a time looks is what it holds
+        return False
     return not words_of("details").isdisjoint(words) or has_sign(rest, f"{DATA}.details_han", "details")
 
 
@@ -171,7 +191,9 @@ def due(message: str, at: datetime, utc_offset: timedelta | None, asked: DaysAsk
         return False
     rest = without(folded, [day[:2] for day in named])
     return any(
-        asked.meets(day) and not (is_over(rest, day) or is_left(folded, day) or _only_asks(folded, day))
+        asked.meets(day)
+        and not (is_over(rest, day) or is_left(folded, day) or _only_asks(folded, day))
+        and not (day.sure and is_amount(folded[: day.start]))
         for day in named
     )
 

@@ -82,6 +82,11 @@ _ABOUT_TIME: Final = frozenset(
         "late", "mid", "begin", "start", "end", "happen", "event", "thing",
     }
 )  # fmt: skip
+# "What's left on the list?" names no side, as "the left knee" does.
+_REMAINING: Final = (
+    r"(?i)(\b(?:what\w*|(?:any|no)thing|much|many)\b[^.?!]{0,24}?)"
+    r"(?<!\bthe )(?<!\bmy )\bleft(?=\s+(?:to|on|in|for)\b)"
+)
 _LONGEST_LITERAL: Final = 60  # characters of a query that is words to look for
 _QUESTIONS: Final = r"(?<=[?？])\s*|(?<=[。！!.])\s*|另外[，,]?|对了[，,]"
 
@@ -164,9 +169,9 @@ def analyse(
     """
     actors = tuple(dict.fromkeys(speakers))
     time = asked_time(text, now, utc_offset)
-    asked_for = tuple(dict.fromkeys(content_terms(text, language)))
+    asked_for = tuple(dict.fromkeys(content_terms(plain := re.sub(_REMAINING, r"\1still", text), language)))
     besides = _calendar(time, utc_offset).union(_words_of_dates(text, time, now, utc_offset))
-    dense, named = _addressed(text, (*actors, owner) if owner and owner not in actors else actors)
+    dense, named = _addressed(plain, (*actors, owner) if owner and owner not in actors else actors)
     if owner and any(fold(name) == fold(owner) for name in named):
         besides = besides.union(tokens(owner, language))  # "I" to those whose memory it is: seldom written
         named |= {actor for actor in actors if fold(actor) in ASKER_ROLES}

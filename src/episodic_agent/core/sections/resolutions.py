@@ -99,8 +99,8 @@ class _Book:
     @classmethod
     def of(cls, observations: Sequence[Observation], language: str | None) -> "_Book":
         sample = " ".join([o.text[:_SAMPLE] for o in observations[:12]])
-        tongue = language or guess_language(sample)
-        matching_clauses = clauses(observations, tongue)
+        tongue = guess_language(sample) if language is None else language
+        matching_clauses = clauses(observations, tongue, together=False)
         weights = plain_weights({term for clause in matching_clauses for term in clause.terms})
         return cls(
             observations, matching_clauses, candidates(matching_clauses, observations, weights), tongue

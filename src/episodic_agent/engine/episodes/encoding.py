@@ -24,6 +24,7 @@ from episodic_agent.core.language.windows import beginning, windows
 from episodic_agent.core.prompts import episode as question
 from episodic_agent.core.skills.sequences import has_actions
 from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.episodes.languages import language_for
 from episodic_agent.engine.episodes.wording import (
     EXTRACTIVE,
     LATER,
@@ -207,9 +208,9 @@ class Encoder:
         refs = [work.ref + o.seq - first for o in work.observations]
         with self._deps.store.begin(scope, write=False) as tx:
             vectors = tx.index.vectors(OBSERVATIONS, self._deps.embedder_name, refs)
-        return encode_extractive(
-            work.observations, self._completed(work.observations, refs, vectors), language=self._deps.language
-        )
+            language = language_for(tx, work.episode, work.observations, self._deps.language)
+        completed = self._completed(work.observations, refs, vectors)
+        return encode_extractive(work.observations, completed, language=language)
 
     def _completed(
         self, observations: Sequence[Observation], refs: Sequence[int], vectors: Mapping[int, Vector]

@@ -27,6 +27,7 @@ from episodic_agent.core.sections.triggers import Trigger
 from episodic_agent.core.threads.turns import turn_count
 from episodic_agent.engine.chains.ancestry import OFF as UNCHAINED
 from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.episodes.languages import language_for
 from episodic_agent.engine.episodes.wording import LATER, REFUSED, described
 from episodic_agent.engine.jobs.asking import LAST_TRY, ROUNDS, ask, may_pass, say_failed
 from episodic_agent.engine.jobs.kinds import CHAIN, COMPACT, FACTS
@@ -120,6 +121,7 @@ class _SectionWork:
     words: SectionWords | None = None
     vectors: Vector | None = None
     session: SessionFacts | None = None
+    language: str | None = None  # that it is told in; None where enough was said to tell
 
 
 class Compactor:
@@ -180,6 +182,7 @@ class Compactor:
                     work.waits = self._may_wait(tx, section, to_come, following or inside[-1].at)
                 work.compacted_through = section.compacted_through
                 work.session = session_at(tx, section)
+                work.language = language_for(tx, episode, inside, self._deps.language)
                 works.append(work)
         return works, idle
 
@@ -210,12 +213,12 @@ class Compactor:
             return SectionWords(matching_resolutions, encode_steps(work.observations), EXTRACTIVE)
         model = self._deps.model_for(scope, compact.STAGE)
         if model is None or source_tokens(observations) <= LITTLE:
-            return _extractive(work, observations, language)
+            return _extractive(work, observations)
         known = words_of_events(work.events, observations, work.skills)
         known = known or previous_words(work.episode, work.compacted_through, observations, language)
         if known is not None:
             return SectionWords(*known)
-        extractive = _extractive(work, observations, language)
+        extractive = _extractive(work, observations)
         matching_resolutions, about = extractive.resolutions, extractive.about
         try:
             texts, answers = _asked(model, observations, matching_resolutions, 1 if work.again else ROUNDS)
@@ -330,13 +333,10 @@ def _described(work: _SectionWork, recently_shown: SectionWords, language: str |
     return replace(words, title=session.topic or words.title, metadata=about)
 
 
-def _extractive(
-    work: _SectionWork, observations: Sequence[Observation], language: str | None
-) -> SectionWords:
-    matching_resolutions = resolutions(observations, skills=work.skills, language=language)
-    return SectionWords(
-        matching_resolutions, encode_extractive(work.observations, (), language=language), EXTRACTIVE
-    )
+def _extractive(work: _SectionWork, observations: Sequence[Observation]) -> SectionWords:
+    matching_resolutions = resolutions(observations, skills=work.skills, language=work.language)
+    about = encode_extractive(work.observations, (), language=work.language)
+    return SectionWords(matching_resolutions, about, EXTRACTIVE)
 
 
 def _asked(
