@@ -21,7 +21,7 @@ BESIDE = (
 VAN = "van's booked, Big Dave and his cousin, 8am on the 19th, 420 quid"
 HIRE = "the hire on bishy road takes 60 quid a day for a big van"
 DENTIST = "dentist is on tuesday at 3"
-GARY = "sorted, Gary from the bakery and his bread van, same day, 9 tho. beer and 100 quid"
+GARY = "all sorted, Gary from the bakery with his bread van, same day, 9 tho. beer and 100 quid"
 
 
 @pytest.fixture
@@ -95,6 +95,8 @@ def test_what_changed_is_over_and_stands_behind_what_is_so(
         ("I'm allergic to nuts", "I'm allergic to penicillin too"),
         ("always answer short, no emojis", "no bullet points please"),
         ("in harbor please branch off develop, never main", "in lantern we always branch off main"),
+        # a name that comes again, with news of its own
+        ("I rent from Mr. Cho", "Mr. Cho has a new car, a blue Fiat, he parks it in our yard"),
     ],
 )
 def test_what_stands_beside_it_ends_nothing(jo: UserMemory, clock: Clock, before: str, beside: str) -> None:
