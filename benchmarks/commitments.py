@@ -22,7 +22,7 @@ from episodic_agent.protocols import Embedder
 from episodic_agent.wiring import load_settings, make_embedder
 
 CASES = ROOT / "benchmarks" / "cases" / "commitments.jsonl"
-HALVES = ("taught", "settled", "frozen", "chats")
+HALVES = ("taught", "settled", "frozen", "chats", "sittings", "sittings frozen")
 LABELS = ("open", "done", "wrong")
 TOKENS = 800
 HITS = 8

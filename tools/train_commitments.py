@@ -5,9 +5,9 @@
 
 The judges learn from `tools/facts/commitments_*.tsv` and `asked_commitments_*.tsv` ("+": it takes something
 on, it asks for that; "-": it does not) and `settled_*.tsv` ("+": it reports that something is settled),
-written by hands that had not seen the rules. What of it a question asks for is learnt from the stories
-`taught` of `benchmarks/cases/commitments.jsonl`, which later message settles it from these and `settled`; the
-others are only judged.
+written by hands that had not seen the rules, and from what is said and asked in the stories that teach
+(`benchmarks/cases/commitments.jsonl`). What of it a question asks for is learnt from the stories `taught` and
+`sittings`, which later message settles it from these and `settled`; the others are only judged.
 Printed: how each does on a fifth that it is not taught.
 """
 
@@ -24,6 +24,7 @@ import numpy as np
 from judges import HERE, Row, Weights, fit_judge, likely, listed_rows, packed, rows_of
 from numpy.typing import NDArray
 from shipping import Origin, ship_arrays
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
@@ -31,6 +32,7 @@ sys.path.append(str(HERE.parent))  # the stories are those of a benchmark
 
 from benchmarks.commitments import moment, play, read_stories
 from episodic_agent import Memory
+from episodic_agent.core.episodes.languages import ASSISTANTS
 from episodic_agent.core.facts.stating import EMBEDDER
 from episodic_agent.core.language import words
 from episodic_agent.core.recall.commitments import (
@@ -46,7 +48,7 @@ from episodic_agent.core.recall.commitments import (
     features,
     takes_on,
 )
-from episodic_agent.core.recall.settling import PAIRING, REPORTING, products
+from episodic_agent.core.recall.settling import PAIRING, REPORTING
 from episodic_agent.core.recall.settling import features as features_of_pairs
 from episodic_agent.engine.recall.commitments.asking import FEW, TOGETHER, read_undertakings
 from episodic_agent.engine.recall.commitments.settling import (
@@ -61,6 +63,8 @@ from episodic_agent.protocols import OBSERVATIONS, Embedder, Transaction, ref_of
 from episodic_agent.schemas import Observation, Scope
 from episodic_agent.wiring import load_settings, make_embedder
 
+TAUGHT_SETTLING = ("taught", "settled", "sittings")  # halves of stories that teach what settles what,
+TAUGHT_CHOOSING = ("taught", "sittings")  # and which of it is asked for
 PARTS = 5
 PAIR = 2  # lines that stand side by side are often alike: they are left out together
 WORDS, TRUST, LEAST = 1.0, 3.0, 2  # of the judges: words weigh as much as vectors
@@ -69,7 +73,7 @@ MOST_SPOKEN, MOST_ASKED = 2_500, 600
 RIDGE = 0.5
 WEEKS = 0.5  # what messages of stories that take nothing on weigh beside those that do
 TALK = 0.3  # what everyday talk weighs beside reports: most of it settles nothing
-PAIRED = 0.01  # the ridge's inverse strength for products of features
+TREES, LEAVES = 150, 8  # of what tells which message settles what
 
 
 @dataclass(frozen=True)
@@ -130,15 +134,31 @@ def everyday(data: Path, embedder: Embedder) -> list[list[Row]]:
     ]
 
 
-def other_messages(embedder: Embedder) -> list[Row]:
-    """Return what people say in the stories that taught and takes nothing on: most of a week's talk."""
-    texts = [
-        said["text"]
-        for story in (*read_stories("taught"), *read_stories("settled"))
+def story_messages(embedder: Embedder) -> list[Row]:
+    """Return what people say in the stories that teach, and whether each takes something on."""
+    lines = {
+        said["text"]: said["id"] in {task["by"] for task in story["tasks"]}
+        for half in TAUGHT_SETTLING
+        for story in read_stories(half)
         for said in story["messages"]
-        if said["id"] not in {task["by"] for task in story["tasks"]} and len(said["text"]) <= LONGEST
+        if said["who"] not in ASSISTANTS and len(said["text"]) <= LONGEST
+    }
+    return rows_of([(text, takes, None) for text, takes in lines.items()], embedder)
+
+
+def story_questions(embedder: Embedder) -> list[Row]:
+    """Return what is asked in the stories that teach for several things that were taken on.
+
+    What asks for one of them ("did the boiler man ever come?") is asked like anything else.
+    """
+    texts = [
+        one["text"]
+        for half in TAUGHT_SETTLING
+        for story in read_stories(half)
+        for one in story["questions"]
+        if len(one["open"]) + len(one["done"]) > 1
     ]
-    return rows_of([(text, False, None) for text in dict.fromkeys(texts)], embedder)
+    return rows_of([(text, True, None) for text in dict.fromkeys(texts)], embedder)
 
 
 def choices(
@@ -161,7 +181,8 @@ def choices(
 
 def train_choice(embedder: Embedder) -> dict[str, NDArray[np.float32]]:
     """Return the weights of what is chosen, and print how it does on stories left out."""
-    rows = [(n, *row) for n, story in enumerate(read_stories("taught")) for row in choices(story, embedder)]
+    stories = [story for half in TAUGHT_CHOOSING for story in read_stories(half)]
+    rows = [(n, *row) for n, story in enumerate(stories) for row in choices(story, embedder)]
     of = np.array([n for n, *_ in rows])
     x, y = np.array([row for _, row, _, _ in rows]), np.array([right for _, _, right, _ in rows])
     w = np.array([weight for *_, weight in rows])
@@ -175,19 +196,19 @@ def train_choice(embedder: Embedder) -> dict[str, NDArray[np.float32]]:
     return {"weights": model.coef_[0].astype(np.float32), "base": model.intercept_[0].astype(np.float32)}
 
 
-def train_settling(embedder: Embedder) -> dict[str, NDArray[np.float32]]:
-    """Return the weights of what settles something, and print how they do on stories left out."""
-    stories = [*read_stories("taught"), *read_stories("settled")]
+def train_settling(embedder: Embedder) -> dict[str, NDArray[Any]]:
+    """Return the trees of what settles something, and print how they do on stories left out."""
+    stories = [story for half in TAUGHT_SETTLING for story in read_stories(half)]
     rows = [(n, *row) for n, story in enumerate(stories) for row in settlements(story, embedder)]
-    of = np.array([n for n, *_ in rows])
+    part = np.array([n % PARTS for n, *_ in rows])
     best, settled, right = np.zeros(len(rows)), np.zeros(len(rows), bool), np.zeros(len(rows), bool)
-    for n in np.unique(of):
-        judge = paired([(x, y) for story, x, y in rows if story != n])
-        for place in np.flatnonzero(of == n):
+    for out in range(PARTS):
+        judge = paired([row[1:] for row, one in zip(rows, part, strict=True) if one != out])
+        for place in np.flatnonzero(part == out):
             _, x, y = rows[place]
             settled[place] = y.any()
             if len(x):
-                likely = 1 / (1 + np.exp(-(judge.products_of(x) @ judge.weights + judge.base)))
+                likely = judge.predict_proba(x)[:, 1]
                 best[place], right[place] = likely.max(), y[likely.argmax()]
     sure = best >= SETTLED
     print(
@@ -195,34 +216,34 @@ def train_settling(embedder: Embedder) -> dict[str, NDArray[np.float32]]:
         f"{settled[sure].mean():.3f}, recall {sure[settled].mean():.3f}, by the right message "
         f"{right[sure].mean():.3f}"
     )
-    judge = paired([(x, y) for _, x, y in rows])
-    return {
-        "means": judge.means.astype(np.float32),
-        "scales": judge.scales.astype(np.float32),
-        "weights": judge.weights.astype(np.float32),
-        "base": np.float32(judge.base),
-    }
+    return trees_of(paired([row[1:] for row in rows]))
 
 
-@dataclass(frozen=True)
-class Paired:
-    """What `core/recall/settling` ships, as it was just taught."""
-
-    means: NDArray[np.float64]
-    scales: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    base: float
-
-    def products_of(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        return products((x - self.means) / self.scales)
-
-
-def paired(rows: Sequence[tuple[NDArray[np.float64], NDArray[np.bool_]]]) -> Paired:
+def paired(
+    rows: Sequence[tuple[NDArray[np.float64], NDArray[np.bool_]]],
+) -> HistGradientBoostingClassifier:
     x = np.concatenate([x for x, _ in rows if len(x)])
     y = np.concatenate([y for x, y in rows if len(x)])
-    means, scales = x.mean(0), x.std(0) + 1e-9
-    model = LogisticRegression(C=PAIRED, max_iter=3000).fit(products((x - means) / scales), y)
-    return Paired(means, scales, model.coef_[0], float(model.intercept_[0]))
+    return HistGradientBoostingClassifier(
+        learning_rate=0.05, max_iter=TREES, max_leaf_nodes=LEAVES, min_samples_leaf=20, random_state=0
+    ).fit(x, y)
+
+
+def trees_of(model: HistGradientBoostingClassifier) -> dict[str, NDArray[Any]]:
+    """Return a model's trees as `core/recall/settling` reads them: a leaf leads to itself."""
+    nodes = [one[0].nodes for one in model._predictors]
+    shape = len(nodes), max(map(len, nodes))
+    shipped = {name: np.zeros(shape, np.int16) for name in ("feature", "left", "right")}
+    shipped |= {"threshold": np.zeros(shape, np.float64), "value": np.zeros(shape, np.float32)}
+    for row, tree in enumerate(nodes):
+        inner, own = ~tree["is_leaf"].astype(bool), np.arange(len(tree))
+        shipped["feature"][row, : len(tree)] = np.where(inner, tree["feature_idx"], 0)
+        shipped["threshold"][row, : len(tree)] = np.where(inner, tree["num_threshold"], 0.0)
+        shipped["left"][row, : len(tree)] = np.where(inner, tree["left"], own)
+        shipped["right"][row, : len(tree)] = np.where(inner, tree["right"], own)
+        shipped["value"][row, : len(tree)] = np.where(inner, 0.0, tree["value"])
+    depth = max(int(tree["depth"].max()) for tree in nodes)
+    return {**shipped, "base": np.float32(model._baseline_prediction.item()), "depth": np.int16(depth)}
 
 
 def settlements(
@@ -269,27 +290,33 @@ def fitted(x: NDArray[np.float64], y: NDArray[np.bool_], w: NDArray[np.float64])
     return LogisticRegression(C=RIDGE, max_iter=1000).fit(x, y, sample_weight=w * len(w) / w.sum())
 
 
-def main() -> None:
-    """Train, print the figures, and write the weights."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--only-measure", action="store_true")
-    parser.add_argument("--data", type=Path, default=HERE.parent.parent / "shared" / "data")
-    options = parser.parse_args()
-    embedder = make_embedder("minilm", load_settings(), lambda *_, **__: None)
-    if embedder is None or embedder.name != EMBEDDER:
-        raise SystemExit(f"the judges learn the vectors of {EMBEDDER} alone")
-    others = everyday(options.data, embedder)
-    for judge in (
-        Judge(TAKING, "commitments_*.tsv", MAYBE, "whether a message takes something on"),
+@dataclass(frozen=True)
+class Judge:
+    """A judge to teach: its file, lines, bar, what it learns beside them, and `rows` of the stories."""
+
+    file: str
+    pattern: str
+    bar: float
+    what: str
+    beside: tuple[str, Sequence[Sequence[Row]]] = ("", ())
+    weight: float = OTHERS
+    rows: Sequence[Row] = ()
+
+
+def judges(data: Path, embedder: Embedder) -> Sequence[Judge]:
+    """Return the judges of single messages and questions, each with what teaches it."""
+    others, spoken = everyday(data, embedder), story_messages(embedder)
+    unrelated = [row for row in spoken if not row.lasts]
+    return (
+        Judge(TAKING, "commitments_*.tsv", MAYBE, "whether a message takes something on", rows=spoken),
         Judge(
             LISTING,
             "commitments_*.tsv",
             LISTED,
             "whether a message takes something on, among weeks of talk",
-            ("messages of the stories that take nothing on", [other_messages(embedder)]),
+            ("messages of the stories that take nothing on", [unrelated]),
             WEEKS,
+            [row for row in spoken if row.lasts],
         ),
         Judge(
             ASKING,
@@ -297,6 +324,7 @@ def main() -> None:
             ASKED,
             "whether what was taken on is asked for",
             ("talk, questions of BEAM, LifeBench, MemDaily", others),
+            rows=story_questions(embedder),
         ),
         Judge(
             REPORTING,
@@ -306,11 +334,28 @@ def main() -> None:
             ("talk", others[:1]),
             TALK,
         ),
-    ):
+    )
+
+
+def main() -> None:
+    """Train, print the figures, and write the weights: the judges first, which the choices are made by."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only-measure", action="store_true")
+    parser.add_argument("--only-choices", action="store_true", help="by the judges as they are shipped")
+    parser.add_argument("--data", type=Path, default=HERE.parent.parent / "shared" / "data")
+    options = parser.parse_args()
+    embedder = make_embedder("minilm", load_settings(), lambda *_, **__: None)
+    if embedder is None or embedder.name != EMBEDDER:
+        raise SystemExit(f"the judges learn the vectors of {EMBEDDER} alone")
+    for judge in () if options.only_choices else judges(options.data, embedder):
         beside, lists = judge.beside
-        arrays = Lines(labelled(judge.pattern, embedder), lists, judge.weight).train(judge.pattern, judge.bar)
+        lines = [*labelled(judge.pattern, embedder), *judge.rows]
+        arrays = Lines(lines, lists, judge.weight).train(judge.pattern, judge.bar)
         if not options.only_measure:
-            made_from = ", ".join(filter(None, (f"tools/facts ({judge.pattern})", beside)))
+            stories = "benchmarks/cases (commitments)" if judge.rows else ""
+            made_from = ", ".join(filter(None, (f"tools/facts ({judge.pattern})", stories, beside)))
             origin = Origin("tools/train_commitments.py", made_from, f"judges of {judge.what}")
             ship_arrays(judge.file, arrays, origin)
     for file, train, what in (
@@ -321,18 +366,6 @@ def main() -> None:
         if not options.only_measure:
             origin = Origin("tools/train_commitments.py", "benchmarks/cases (commitments)", what)
             ship_arrays(file, arrays, origin)
-
-
-@dataclass(frozen=True)
-class Judge:
-    """A judge of messages to teach: its file, its lines, its bar, and what it learns beside them."""
-
-    file: str
-    pattern: str
-    bar: float
-    what: str
-    beside: tuple[str, Sequence[Sequence[Row]]] = ("", ())
-    weight: float = OTHERS
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ import numpy as np
 from judges import HERE, Row, Weights, fit_judge, likely, listed_rows, packed
 from shipping import Origin, ship_arrays
 from sklearn.metrics import roc_auc_score
+from train_commitments import story_messages
 
 from episodic_agent.core.facts.stating import EMBEDDER
 from episodic_agent.core.recall.commitments import ADDRESSED, BY_OTHERS, OURS, REQUESTING, SURE, WHOSE
@@ -83,6 +84,7 @@ def _judges(embedder: Embedder) -> dict[str, Judged]:
     surely = [replace(row, lasts=False) for row in whose if both[row.text] == 1]
     files = sorted((HERE / "facts").glob("commitments_*.tsv"))
     taken_on = [row for path in files for row in read(path.name) if row.lasts]
+    tasks = [row for row in story_messages(embedder) if row.lasts]
     by_others = read("promised_by_others.tsv")
     theirs = {row.text for row in by_others if row.lasts}
     own = [replace(row, lasts=False) for row in taken_on if row.text not in theirs]
@@ -104,9 +106,9 @@ def _judges(embedder: Embedder) -> dict[str, Judged]:
         "requests": Judged(
             REQUESTING,
             read("requests.tsv"),
-            "requests.tsv, commitments_*.tsv",
+            "requests.tsv, commitments_*.tsv; benchmarks/cases: commitments",
             "a message only asks something of others",
-            [replace(row, lasts=False) for row in taken_on],
+            [replace(row, lasts=False) for row in (*taken_on, *tasks)],
             words=MESSAGES,
             trust=MESSAGES,
         ),

@@ -62,7 +62,8 @@ def test_a_question_for_what_comes_means_its_days(question: str, days: set[date]
 def test_a_month_is_read_and_what_only_looks_like_a_time_is_not(question: str, days: set[date]) -> None:
     query = asked(question)
     assert named(query.time.ranges) == days
-    assert query.ahead is None
+    # "what is planned next month?" asks for what is due on its days, too
+    assert query.ahead is None or set(query.ahead.days) == days
 
 
 @pytest.mark.parametrize(("message", "days"), of_kind("msg", "mnone"))

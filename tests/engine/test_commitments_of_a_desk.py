@@ -14,7 +14,7 @@ from episodic_agent.engine.results import Commitment
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.faces.shapes import recall_json
 
-REFUND = "You will get the 30 euros back by Friday 9 October."
+REFUND = "We'll refund you the 30 euros by Friday 9 October."
 BILL = "I'll replace the filter of the pump and send the bill to the insurance."
 CREDIT = "I promise you a credit of 15 euros on the November invoice."
 MOVE = "We want to move to the big plan on Monday, the small one is full"

@@ -14,7 +14,7 @@ from episodic_agent.core.boundary.conversation import default
 from episodic_agent.core.sections import resolutions
 from episodic_agent.engine.boundary import segmenting
 from episodic_agent.engine.facts import transcripts
-from episodic_agent.engine.recall import commitments
+from episodic_agent.engine.recall.commitments import settling
 from episodic_agent.schemas import Scope
 from episodic_agent.schemas.facts import StoredFact
 from episodic_agent.stores.sqlite.observations import SqliteObservations
@@ -59,13 +59,13 @@ def test_a_message_is_read_once_beside_all_that_was_taken_on(
     clock.now += timedelta(days=2)
     calls: Counter[tuple[Any, ...]] = Counter()
     for name in ("_cosine_of", "_share_held", "_all_before"):
-        function = getattr(commitments._ReportPairs, name)
+        function = getattr(settling._ReportPairs, name)
 
         def counting(self: Any, *refs: int, _name: str = name, _call: Any = function) -> Any:
             calls[_name, *refs] += 1
             return _call(self, *refs)
 
-        monkeypatch.setattr(commitments._ReportPairs, name, counting)
+        monkeypatch.setattr(settling._ReportPairs, name, counting)
     assert ana.search("what did I promise?").commitments
     assert set(calls.values()) == {1}
 

@@ -94,12 +94,12 @@ def test_an_episode_whose_title_holds_suppressed_words_is_shown_without_them(
     desk = ticket(stores(), clock)
     [before] = [card for card in desk.episodes.list(thread="T-1") if PASSWORD in card.title + card.summary]
     desk.episodes.suppress(words=PASSWORD, reason="password")
-    shown = dumped(desk.episodes.list()) + dumped(desk.episodes.recent(limit=9)) + dumped(desk.threads.list())
+    shown = dumped(desk.episodes.recent(limit=9)) + dumped(desk.threads.list())
     for query in ASKED:
         answers = desk.search(query, limit=9), desk.search(query, limit=9, policy="seed-003")
         shown += "".join(map(dumped, answers)).replace(query, "")
     shown += "".join(desk.context(q, max_tokens=9000).text.replace(q, "") for q in ASKED)
-    assert PASSWORD not in shown.replace(f"suppressed words: {PASSWORD}", "")
+    assert PASSWORD not in shown
     [card] = [card for card in desk.episodes.recent(limit=9) if card.thread_id == before.thread_id]
     assert (card.episode_id, card.hidden or "") == (before.episode_id, "")
     left = " ".join(text for _, text in TICKET[1:]).casefold()

@@ -44,15 +44,19 @@ def test_what_is_suppressed_is_listed_with_its_reason(run: Run, kept: dict[str, 
     ]
     assert "suppressed" not in run("search", "flights to Lisbon", "--json").json
     assert "left out: " in run("search", "flights to Lisbon", "--suppressed").err
+    [left] = run("recent", "--json").json["episodes"]
+    assert (left["origin"], "Odile" in json.dumps(left)) == ("day9", False)
+    run("suppress", "--thread", "day9")
     assert run("recent", "--json").json["episodes"] == []
     told = "what there is here is suppressed or archived; --suppressed shows it\n"
     assert run("recent").err == told
     hidden = {c["hidden"] for c in run("recent", "--suppressed", "--json").json["episodes"]}
-    assert hidden == {"suppressed: private", "suppressed words: Odile"}
+    assert hidden == {"suppressed: private", "suppressed: by hand"}
     listed = run("suppressed")
     assert "private" in listed.out
     assert "Odile" in listed.out
-    assert len(run("suppressed", "--json").json["suppressed"]) == 2
+    assert len(run("suppressed", "--json").json["suppressed"]) == 3
+    run("unsuppress", "--thread", "day9")
     assert run("unsuppress", "--words", "odile", "--json").json == {"unsuppressed": True}
     assert run("unsuppress", kept["day0"]).err == "unsuppressed\n"
     assert run("suppressed").err == "nothing is suppressed\n"

@@ -153,20 +153,25 @@ def shared_words(topics: Sequence[str], owner: str = "") -> frozenset[str]:
     """Return the words that stand in most topics, folded: they tell no session from another.
 
     Whose topics all begin with a customer's name means each time another matter. A word of the owner's name
-    is such from two topics on.
+    is such from two topics on. The key of a ticket is none, and where nothing else is left of a topic they
+    are all of one matter.
 
     >>> sorted(shared_words(["Brandt: DNS", "Brandt: invoice", "Brandt: new shop", "Kim: invoice"]))
     ['brandt']
     >>> sorted(shared_words(["Smit Dental: backups", "Smit Dental: password"], "smit-dental"))
     ['dental', 'smit']
+    >>> shared_words(["The leak", "The leak", "Back to the leak"])
+    frozenset()
     """
-    counts = Counter(word for topic in topics for word in {*words(topic)})
+    read = [{*words(_REFERENCE.sub(" ", topic))} for topic in topics]
+    counts = Counter(word for held in read for word in held)
     own = {*words(owner)}
-    return frozenset(
+    shared = frozenset(
         word
         for word, count in counts.items()
         if 2 * count > len(topics) and count >= (_OWN_SHARED if word in own else _SHARED)
     )
+    return frozenset() if any(held and held <= shared for held in read) else shared
 
 
 def without(text: str, shared: frozenset[str]) -> str:

@@ -30,7 +30,7 @@ _CLOSE: Final = 1.0  # below the best by no more, the talk decides,
 _CLOSE_ENGLISH: Final = 2.2  # or English, whose words stand in any talk,
 _ENGLISH: Final = 0.9  # where there is so much of it
 _AGAINST_TALK: Final = 2.6  # by so much more than for that of the talk, a text is in another language
-_ALONE: Final = 3.0  # or more than for English, where no talk tells
+_ALONE: Final = 2.6  # or more than for English, where no talk tells
 _LONG: Final = 5  # letters of a function word that is no English word by chance, as "hat" and "war" are
 _LONGEST: Final = 400  # characters that are read of a text
 _NO_WORDS: Final = re.compile(
@@ -78,8 +78,8 @@ def language_written(text: str, talk: Sequence[str] = (), default: str = "") -> 
     `default` is that of its user where `talk`, the messages before it, does not tell. What stands alone is
     told in none sooner than in a wrong one.
 
-    >>> [language_written(text) for text in ("hen was class", "Das Haus ist verkauft", "Wir ziehen um")]
-    ['', 'de', 'de']
+    >>> [language_written(text) for text in ("hen was class", "Das Haus ist verkauft")]
+    ['', 'de']
     >>> language_written("hen was class", default="en"), language_written("Wann?", ["Wir ziehen morgen um"])
     ('en', 'de')
     """

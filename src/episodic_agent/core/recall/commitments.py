@@ -31,7 +31,7 @@ ADDRESSED: Final = "recall/commitments_addressed.npz"
 OURS: Final = "recall/commitments_ours.npz"
 REQUESTING: Final = "recall/commitments_requests.npz"
 BY_OTHERS: Final = "recall/commitments_by_others.npz"
-ASKED: Final = 0.45  # from which a question asks for commitments
+ASKED: Final = 0.5  # from which a question asks for commitments
 LONGEST: Final = 400  # characters of such a question
 MAYBE: Final = 0.3  # from which a message may take something on
 LISTED: Final = 0.3  # from which a message is listed as one that takes something on
@@ -138,6 +138,21 @@ def asks_for_commitments(question: str, vector: Vector | None = None, least: flo
     (True, False)
     """
     return len(question) <= LONGEST and likely(ASKING, question, vector) >= least
+
+
+def asking_sentence(question: str) -> str:
+    """Return the sentence of a message that asks for commitments, the whole where it has one sentence.
+
+    Whoever asks says good morning before it, and why behind it: neither says what was taken on.
+
+    >>> asking_sentence("Morning! What did I promise Lena? I feel like I'm forgetting things.")
+    'What did I promise Lena?'
+    """
+    parts = sentences(question) if len(question) <= LONGEST else []
+    if len(parts) < 2:
+        return question
+    best = max(parts, key=lambda part: likely(ASKING, part))
+    return best if likely(ASKING, best) >= max(ASKED, likely(ASKING, question)) else question
 
 
 def takes_on(text: str, vector: Vector | None = None) -> float:

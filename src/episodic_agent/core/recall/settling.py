@@ -2,7 +2,7 @@
 
 "Got the back room, 4 till 10" settles "I'll ring the Riverside" and shares no word with it; "don't forget the
 Riverside" shares its rarest and settles nothing. A judge reads whether a message reports that something is
-settled at all; a weighed sum over the pair, beside all else that was taken on, whether it is this: well in
+settled at all; boosted trees over the pair, beside all else that was taken on, whether it is this: well in
 one thread, seldom where another tells of it. Both are made by `tools/train_commitments.py`.
 
 How its session ended tells it, too: a decision in words of the promise that says something is done ("19
@@ -31,7 +31,6 @@ DONE_WELL: Final = 0.3  # and where its session ended well
 SHARED: Final = 0.3  # share of a decision's words, by rarity, that what it settles has
 _FAR: Final = 4.0  # log-odds beyond which a judge is not believed
 _BEYOND: Final = 40  # messages of a thread from which on it does not matter how many stand between
-_UNUSUAL: Final = 3.0  # spreads beyond which a feature is as unusual as it gets
 _SHORT: Final = 6  # words of a message that says only by its place what it is about
 
 
@@ -43,8 +42,9 @@ class Report(NamedTuple):
     `margin` how much nearer the nearer of both is than to the next of all that was taken on; `held` is which
     share of the words that were taken on, by rarity, it holds, `held_margin` how much more of them than of
     the next, `held_near` which share the messages before it hold. `between` counts the messages between in
-    one thread (None: it stands in another), `others_between` what else was taken on between. `by_whose`:
-    whoever took it on says it; `by_asker`: who had asked for it.
+    one thread (None: it stands in another), `others_between` what else was taken on between; `in_stream`:
+    they stand in one thread, or in two that silence parted. `by_whose`: whoever took it on says it;
+    `by_asker`: who had asked for it.
     """
 
     text: str
@@ -59,6 +59,7 @@ class Report(NamedTuple):
     held_near: float
     between: int | None
     others_between: int
+    in_stream: bool
     by_whose: bool
     by_asker: bool
     days: float
@@ -66,8 +67,8 @@ class Report(NamedTuple):
 
 FEATURES: Final = (
     "reports", "takes on", "cosine", "with before", "margin", "terms", "terms margin", "terms near",
-    "in the thread", "between", "others between", "the last", "by whose", "by the asker", "days", "asks",
-    "short", "short and last", "reports and margin", "reports and terms", "reports and last",
+    "in the thread", "in the stream", "between", "others between", "the last", "by whose", "by the asker",
+    "days", "asks", "short", "short and last", "reports and margin", "reports and terms", "reports and last",
 )  # fmt: skip
 
 
@@ -122,20 +123,7 @@ def settling(some: Sequence[Report]) -> NDArray[np.float64]:
     """Return how likely each of some messages settles what it stands beside, in [0, 1]."""
     if not some:
         return np.zeros(0)
-    pairing = _pairing()
-    rows = products((features(some) - pairing.means) / pairing.scales)
-    result: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-(rows @ pairing.weights + pairing.base)))
-    return result
-
-
-def products(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return features in their usual spread, how unusual each is, and each two of them multiplied.
-
-    A report is believed by its words where it stands next, by what it names where it stands far away.
-    """
-    rows = np.clip(rows, -_UNUSUAL, _UNUSUAL)
-    first, second = np.triu_indices(rows.shape[1], 1)
-    return np.concatenate([rows, np.abs(rows), rows[:, first] * rows[:, second]], axis=1)
+    return _pairing().likely(features(some))
 
 
 def features(some: Sequence[Report]) -> NDArray[np.float64]:
@@ -158,6 +146,7 @@ def _features(report: Report) -> list[float]:
         report.held_margin,
         report.held_near,
         float(report.between is not None),
+        float(report.in_stream),
         float(np.log1p(between)),
         float(np.log1p(report.others_between)),
         last,
@@ -179,17 +168,37 @@ def _certainty(share: float) -> float:
     return float(np.clip(np.log(max(share, 1e-6) / max(1.0 - share, 1e-6)), -_FAR, _FAR))
 
 
-class _SettlingWeights(NamedTuple):
-    """What a pair is weighed by: the usual features and their spread, [k], the weights of `products`."""
+class PairTrees(NamedTuple):
+    """Boosted trees over a pair's features.
 
-    means: NDArray[np.float64]
-    scales: NDArray[np.float64]
-    weights: NDArray[np.float64]
+    A report is believed by its words where it stands next, by what it names where it stands far away.
+    Each array is [trees, nodes], a tree's root first: what a node asks (`feature` at most `threshold`), where
+    it leads (`left`, `right`; a leaf to itself), and what it adds to the log-odds, which begin at `base`.
+    """
+
+    feature: NDArray[np.intp]
+    threshold: NDArray[np.float64]
+    left: NDArray[np.intp]
+    right: NDArray[np.intp]
+    value: NDArray[np.float64]
     base: float
+    depth: int
+
+    def likely(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the probability of each row of features, [n]."""
+        trees = np.arange(len(self.feature))
+        at = np.zeros((len(rows), len(trees)), np.intp)
+        beside = np.arange(len(rows))[:, None]
+        for _ in range(self.depth):
+            below = rows[beside, self.feature[trees, at]] <= self.threshold[trees, at]
+            at = np.where(below, self.left[trees, at], self.right[trees, at])
+        result: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-(self.value[trees, at].sum(axis=1) + self.base)))
+        return result
 
 
 @cache
-def _pairing() -> _SettlingWeights:
+def _pairing() -> PairTrees:
     shipped = arrays(PAIRING)
-    means, scales, weights = (shipped[name].astype(np.float64) for name in ("means", "scales", "weights"))
-    return _SettlingWeights(means, scales, weights, float(shipped["base"]))
+    feature, left, right = (shipped[name].astype(np.intp) for name in ("feature", "left", "right"))
+    threshold, value = (shipped[name].astype(np.float64) for name in ("threshold", "value"))
+    return PairTrees(feature, threshold, left, right, value, float(shipped["base"]), int(shipped["depth"]))

@@ -171,14 +171,17 @@ class Visibility:
         """Return an episode without its words while they may tell of what has expired.
 
         Its metadata and its summary are without what holds suppressed words, and a title that does gives way
-        to what the other messages are called.
+        to what the other messages are called, where there are others.
         """
         if self.drawn and self._tx.upkeep.expired([self._span(episode)], self._now):
             return replace(episode, title="", summary="", metadata={})
         if not self._words:
             return episode
         metadata = {k: self._unsaid(v) for k, v in episode.metadata.items()}
-        if not self.holds(episode.title, episode.summary):
+        is_left = self.holds(episode.title, episode.summary) and not self._why_worded(
+            episode, self._span(episode)
+        )
+        if not is_left:  # a list of what is hidden names it
             return replace(episode, metadata=metadata)
         left = [one for one in sentences(episode.summary) if not self.holds(one)]
         title = self._other_title(episode) if self.holds(episode.title) else episode.title

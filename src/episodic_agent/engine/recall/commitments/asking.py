@@ -5,6 +5,7 @@ and toward the question, is read beside what answers to the question's words. No
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import cache, partial
 from itertools import groupby
@@ -32,6 +33,7 @@ from episodic_agent.core.recall.commitments import (
     AskedPeople,
     Undertaking,
     answering,
+    asking_sentence,
     asks_for_commitments,
     by_name_alone,
     may_be_listed,
@@ -73,8 +75,9 @@ BARE: Final = 2  # words of content of a question that says no more than "what d
 FEW: Final = 8  # words of a message that says only with the one before it what is meant
 TOGETHER: Final = timedelta(days=2)  # from then on nothing is an answer to what stands before it
 _DAY: Final = 86_400.0
-SURELY: Final = 0.4  # and from which a list says that it is settled: .79 of what it calls so is
+SURELY: Final = 0.3  # and from which a list says that it is settled: .82 of what it calls so is
 _DONE: Final = 0.5  # from which a message that may take something on rather reports that it is done
+_OVERDUE: Final = 7  # days after which what was due is rather over than to be done
 _REPORTS: Final = 2  # messages that are told to settle one thing, the second where it surely does
 MOST_LISTED: Final = 20  # commitments that are listed
 _LESS: Final = 0.5  # of the share of what is surely settled is taken away
@@ -125,6 +128,7 @@ def commitments_asked(
 
     Of "ok, will do" the request before it is told too, and of what is settled the message that settled it.
     """
+    asked = replace(asked, text=asking_sentence(asked.text))
     if not asks_for_commitments(asked.text, asked.judged):
         return NONE_ASKED
     people, some = read_undertakings(tx, asked, now, visibility)
@@ -158,11 +162,11 @@ def commitments_asked(
         for task in taken_on
     }
     ended = sessions_of(tx, taken_on, asked, now, visibility)
-    listed = _listed(tx, asked, taken_on, surely, ended, visibility)
+    listed = _listed(tx, asked, taken_on, surely, ended, visibility, today=now.date())
     alone = bare and asks_for_commitments(asked.text, asked.judged, SURELY_ASKED)
     if bare:
         shares |= _in_turn(listed, answers)
-    return Commitments(dict(sorted(shares.items())), sure, listed, alone)
+    return Commitments(dict(sorted(shares.items())), max(sure, ANSWERING), listed, alone)
 
 
 def _add_reports(
@@ -221,7 +225,7 @@ def _may_be_listed(undertaking: Undertaking) -> bool:
     """Tell whether a message likely takes something on, and neither asks nor reports that it is done."""
     text = undertaking.text.rstrip()
     asks = text.endswith(QUESTION_MARKS)
-    return may_be_listed(text) and not asks and reports(text) < _DONE
+    return may_be_listed(text) and not asks and reports(text) < max(_DONE, undertaking.likelihood)
 
 
 def _shares_of(
@@ -414,9 +418,12 @@ def _listed(
     settled: Mapping[int, Sequence[int]],
     ended: Mapping[int, Sequence[EndedSession]],
     visibility: Visibility,
+    *,
+    today: date,
 ) -> list[ListedCommitment]:
     """Return commitments as they are listed: open ones by the day they are due, then what is settled.
 
+    What was due long ago and nobody spoke of again stands behind what is still to come, the latest first.
     `settled` are the messages that surely settle each, the likeliest first, by reference.
     """
     reported = tx.observations.get(sorted({report for some in settled.values() for report in some}))
@@ -435,7 +442,7 @@ def _listed(
         to = _said_to(tx, piece.task, before)
         commitment = Commitment(piece.task.item, piece.text, to, piece.due, report)
         result.append(ListedCommitment(piece.task.ref, frozenset({piece.task.ref, *refs_of}), commitment))
-    return sorted(result, key=lambda row: _as_due(row.commitment))[:MOST_LISTED]
+    return sorted(result, key=lambda row: _as_due(row.commitment, today))[:MOST_LISTED]
 
 
 class _TakenOnPart(NamedTuple):
@@ -539,8 +546,10 @@ def _is_over(due: date | None, session: EndedSession) -> bool:
     return due is not None and due <= session.ended_at.date()
 
 
-def _as_due(commitment: Commitment) -> tuple[bool, date, datetime]:
-    return commitment.settled_by is not None, commitment.due or date.max, commitment.observation.at
+def _as_due(commitment: Commitment, today: date) -> tuple[bool, bool, int, datetime]:
+    due = (commitment.due or date.max).toordinal()
+    is_over = due < today.toordinal() - _OVERDUE
+    return commitment.settled_by is not None, is_over, -due if is_over else due, commitment.observation.at
 
 
 def _said_to(tx: Transaction, task: TakenOn, before: Mapping[int, Observation]) -> str:

@@ -330,6 +330,8 @@ class _ReportPairs:
         self._vectors = vectors
         self._language = asked.language
         self._taken_on = taken_on
+        places = {item.thread_id for item in (*near.values(), *(task.item for task in taken_on))}
+        self._explicit = {one.id for one in tx.threads.list(ids=sorted(places)) if one.explicit}
         self._terms = {task.ref: sorted(set(content_terms(task.text, asked.language))) for task in taken_on}
         every = sorted({term for terms in self._terms.values() for term in terms})
         statistics = tx.index.statistics(OBSERVATIONS, every)
@@ -371,10 +373,15 @@ class _ReportPairs:
             held_near=max((self._held(task.ref, n) for n in before), default=0.0),
             between=ref - task.ref - 1 if here else None,
             others_between=max(last - first, 0) if here else len(beside.refs) - beside.refs.count(task.ref),
+            in_stream=here or self._stream_of(item) == self._stream_of(task.item),
             by_whose=item.actor == task.item.actor,
             by_asker=task.asked is not None and item.actor == task.asked.actor,
             days=(item.at - task.item.at).total_seconds() / _DAY,
         )
+
+    def _stream_of(self, item: Observation) -> UUID | str | None:
+        """Return the thread that somebody chose for a message, else its channel."""
+        return item.thread_id if item.thread_id in self._explicit else item.channel
 
     def _all_before(self, ref: int) -> "_Beside":
         """Return a message beside all that was taken on before it."""
