@@ -131,7 +131,7 @@ def test_every_route_refuses_a_key_that_opens_nothing(
 def test_each_route_asks_for_its_role(client: TestClient, keys: dict[str, str]) -> None:
     names = dict.fromkeys(
         ("user", "episode_id", "episode", "thread", "name", "fact_id", "place", "turn", "link", "decision",
-         "observation", "speaker", "job_id", "operation_id"), "x"
+         "observation", "speaker", "words", "job_id", "operation_id"), "x"
     )  # fmt: skip
     for base, rows in (("/v1/users/{user}", OF_USER), ("/v1", OF_SPACE)):
         for row in rows:

@@ -217,7 +217,7 @@ def _of_text(text: str, language: str, *, trust: float, together: bool) -> tuple
         weight = _PASTED if foreign or line[0] == "#" else 0.65 if item else 1.0
         bare = line[item.end() :] if item else _without_number(line.lstrip("# >"))
         read = sentences(bare, language or None)
-        for sentence in read if foreign or item or not together else _together(read, language):
+        for sentence in read if foreign or item or not together else _together(read, language, bare):
             made = _clause(counts[foreign], sentence, trust * weight, language, foreign)
             if not together and made and _refuses(made[0].text) and speech(made[0].text)[0].agrees:
                 made = [] if _is_short(made[0]) else made
@@ -231,15 +231,17 @@ def _of_text(text: str, language: str, *, trust: float, together: bool) -> tuple
     return tuple(clauses)
 
 
-def _together(sentences_read: Sequence[str], language: str) -> list[str]:
-    """Return sentences, those of a few words that follow each other as one, as far as a title goes.
+def _together(sentences_read: Sequence[str], language: str, text: str) -> list[str]:
+    """Return a text's sentences, those of a few words that follow each other as one, as far as a title goes.
 
     "I GOT IT. brightwater. ops manager." Alone none of them says what it is about. A courtesy at an end of
-    them stays apart.
+    them stays apart, and what no blank parts in the text ("???n") is no run.
 
-    >>> _together(["ok.", "tom.", "did.", "not.", "turn.", "up.", "He texted at four instead."], "en")
+    >>> said = "ok. tom. did. not. turn. up. He texted at four instead."
+    >>> _together(sentences(said), "en", said)
     ['ok.', 'tom. did. not. turn. up.', 'He texted at four instead.']
     """
+    plain = " ".join(text.split())
     result: list[str] = []
     run: list[str] = []
     for sentence in [*sentences_read, ""]:
@@ -251,6 +253,7 @@ def _together(sentences_read: Sequence[str], language: str) -> list[str]:
         if (
             result
             and fits
+            and f"{result[-1]} {sentence}" in plain
             and not tokens(sentence, language or None)
             and not _only_social(sentence, language)
         ):
@@ -259,7 +262,8 @@ def _together(sentences_read: Sequence[str], language: str) -> list[str]:
         # what is asked in a word, and answered behind it, is none
         asked = bool(sentence and run and run[-1].endswith("?"))
         length = len(run) - (not asked and bool(run[1:]) and _only_social(run[-1], language))
-        result += [" ".join(run[:length]), *run[length:]] if run else []
+        joined = " ".join(run[:length])
+        result += [joined, *run[length:]] if run and joined in plain else run
         run = [sentence] if brief and not _only_social(sentence, language) else []
         result += [sentence] if sentence and not run else []
     return result

@@ -15,7 +15,7 @@ def remembered(
 ) -> Callable[[Callable[Concatenate[str, P], T]], Callable[Concatenate[str, P], T]]:
     """Remember what a pure function of a text returned for the last `most` texts; longer ones are read anew.
 
-    What it returns must not change. The text is the first argument, all are given by place.
+    What it returns must not change. The text is the first argument; the others are given in one way.
 
     >>> @remembered(2)
     ... def letters(text):

@@ -65,7 +65,7 @@ from episodic_agent.engine.threads.resolving import given_name, name_of_somebody
 from episodic_agent.engine.threads.session_records import SESSION, read_record
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import OBSERVATIONS, Refs, Scores, Transaction
-from episodic_agent.schemas import Observation, Vector
+from episodic_agent.schemas import Kind, Observation, Vector
 
 PER_LEG: Final = 160  # messages each way of looking brings
 LEAST: Final = 0.15  # nothing less likely is the best there is
@@ -272,7 +272,11 @@ def read_undertakings(
     legs = _CommitmentLegs(tx, asked, _terms_of_question(tx, asked, people))
     stored = stored_before(tx, visibility.shown(legs.candidates()), now)
     vectors = _vectors(tx, asked, [*stored])
-    every = {ref: takes_on(own_words(item).text, vectors.get(ref)) for ref, item in stored.items()}
+    every = {
+        ref: takes_on(own_words(item).text, vectors.get(ref))
+        for ref, item in stored.items()
+        if item.kind is Kind.MESSAGE  # "drive to the parcel" is a step that is done
+    }
     likely = {ref: share for ref, share in every.items() if share >= MAYBE}
     around = np.unique([ref + n for ref in likely for n in range(-NEAR, NEAR + 1)]).astype(np.int64)
     seen = _TalkAround(
