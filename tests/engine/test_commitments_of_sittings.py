@@ -10,6 +10,7 @@ from builders.minilm import default_model
 
 from episodic_agent import Memory
 from episodic_agent.core.recall.settling import Report, settling
+from episodic_agent.engine.recall.commitments import settling as reading
 from episodic_agent.engine.user import UserMemory
 
 MONDAY = datetime(2026, 11, 2, 19, tzinfo=UTC)
@@ -68,6 +69,16 @@ def test_it_is_asked_for_in_the_middle_of_talk(nell: UserMemory) -> None:
     question = "morning! what do i still have to do? feels like i'm losing track of everything"
     assert SPEECH in "\n".join(listed(nell, question))
     assert SPEECH in [one.observation.text for one in nell.search(question).observations]
+
+
+def test_a_report_of_another_sitting_is_judged_as_of_the_same_stream(
+    nell: UserMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged: list[Report] = []
+    monkeypatch.setattr(reading, "settling", lambda some: judged.extend(some) or settling(some))
+    nell.search("what do i still have to do?")
+    returned = [report for report in judged if report.text == RETURNED]
+    assert {(report.in_stream, report.between) for report in returned} == {(True, None)}
 
 
 def test_a_report_is_believed_in_the_same_stream_of_talk_rather_than_elsewhere() -> None:

@@ -108,6 +108,8 @@ def test_an_episode_whose_title_holds_suppressed_words_is_shown_without_them(
     hits = desk.search("what is wrong with the booking form?").hits
     assert hits[0].episode_id == before.episode_id
     assert TICKET[2][1] in [one.observation.text for one in hits[0].evidence]
+    found = desk.search(f"{PASSWORD} password panel", limit=9, policy="seed-003").hits
+    assert before.episode_id not in [hit.episode_id for hit in found], "its title finds it no more"
     whole = {one.hidden for one in desk.episodes.list(thread="T-2")}
     assert whole == {f"suppressed words: {PASSWORD}"}, "where nothing else was said it is hidden as a whole"
 
