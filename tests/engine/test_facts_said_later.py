@@ -68,3 +68,35 @@ def test_what_came_late_parts_what_was_said_before_it_from_what_was_said_after(
             memory.jobs.worker(kinds=kinds).run(once=True)
             mine(memory).facts.consolidate()
         assert [one.fact.valid_at.day for one in mine(memory).facts.list(history=True)] == [21, 11, 1]
+
+
+def test_what_is_announced_ends_the_older_words_on_its_day(open_memory: OpenMemory, clock: Clock) -> None:
+    older, newer = "My rent is 780 a month", "My rent goes up to 810 a month from January"
+    with open_memory(embedder="hashing", clock=clock) as memory:
+        for day, text in (("2026-09-01", older), ("2026-11-03", newer)):
+            clock.now = datetime.fromisoformat(f"{day}T10:00:00+01:00")
+            mine(memory).add({"content": text, "timestamp": clock.now.isoformat()}, thread=day)
+        mine(memory).flush()
+        (first,) = [card for card in mine(memory).facts.list() if card.fact.value == older]
+        assert first.fact.invalid_at == datetime.fromisoformat("2027-01-01T00:00:00+01:00")
+        assert [hit.fact.value for hit in mine(memory).search("what is my rent?").facts] == [newer, older]
+        clock.now = datetime.fromisoformat("2027-01-02T10:00:00+01:00")
+        assert [card.fact.value for card in mine(memory).facts.list()] == [newer]
+        assert [hit.fact.value for hit in mine(memory).search("what is my rent?").facts] == [newer]
+
+
+def test_a_standing_wish_that_another_takes_the_place_of_later_is_told_until_then(
+    open_memory: OpenMemory, clock: Clock
+) -> None:
+    older = "Please always answer me in English."
+    newer = "From Monday please always answer me in French instead."
+    with open_memory(embedder="hashing", clock=clock) as memory:
+        for day, text in (("2026-09-01", older), ("2026-11-05", newer)):
+            clock.now = datetime.fromisoformat(f"{day}T10:00:00+01:00")
+            mine(memory).add({"content": text, "timestamp": clock.now.isoformat()}, thread=day)
+        mine(memory).flush()
+        ended = [card for card in mine(memory).facts.list() if card.fact.invalid_at is not None]
+        assert [card.fact.value for card in ended] == [older]
+        assert f'- "{older}"' in mine(memory).context("what's the weather like?", max_tokens=300).text
+        clock.now = datetime.fromisoformat("2026-11-10T10:00:00+01:00")
+        assert f'- "{older}"' not in mine(memory).context("what's the weather like?", max_tokens=300).text

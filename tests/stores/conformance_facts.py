@@ -48,6 +48,7 @@ class FactsConformance(StoreFixture):
     def test_a_fact_comes_back_as_it_was_written_with_a_number_of_its_own(self, store: Store) -> None:
         twice = (make_evidence(at=3), make_evidence("kitchen/1", 'Ça "va" – 日程\0\x1a', at=1, start=5))
         bare = replace(make_evidence(at=9), episode_id=None, learned_at=None, corrects=True, confidence=1.0)
+        bare = replace(bare, from_then=minute(44))
         facts = [
             make_fact("a", "book\0a table", *twice),
             edited(make_fact("b", "Lisbon"), "Faro"),
@@ -71,9 +72,13 @@ class FactsConformance(StoreFixture):
                 second.number: second
             }
             assert list(tx.knowledge.facts()) == [second, first, third]
-            assert list(tx.knowledge.facts(current=True)) == [first, third]
+            assert list(tx.knowledge.facts(current=minute(99))) == [first, third]
             assert list(tx.knowledge.facts(limit=2)) == [first, third]
-            assert list(tx.knowledge.facts(current=True, limit=0)) == []
+            assert list(tx.knowledge.facts(current=minute(99), limit=0)) == []
+            ended = second.fact.invalid_at
+            assert ended is not None
+            assert list(tx.knowledge.facts(current=ended)) == [first, third]
+            assert list(tx.knowledge.facts(current=ended - timedelta(seconds=1))) == [second, first, third]
             assert (tx.count("facts"), tx.count("current facts")) == (3, 2)
             assert next(iter(tx.knowledge.facts(ids=[identity("none")])), None) is None
         with store.begin(BO, write=False) as tx:

@@ -359,7 +359,7 @@ READS: Mapping[str, Verb] = {
     "knowledge.facts by numbers": lambda tx: {
         kept.number: kept for kept in tx.knowledge.facts(numbers=range(9))
     },
-    "knowledge.facts list": lambda tx: [*tx.knowledge.facts(), *tx.knowledge.facts(current=True)],
+    "knowledge.facts list": lambda tx: [*tx.knowledge.facts(), *tx.knowledge.facts(current=minute(99))],
     "count": lambda tx: [tx.count(what) for what in get_args(Countable)],
     "knowledge.facts of slots": lambda tx: list(tx.knowledge.facts(slots=[("Ana", "lives_in")])),
     "knowledge.facts concerning": lambda tx: list(tx.knowledge.facts(candidates=[_stated("other")])),

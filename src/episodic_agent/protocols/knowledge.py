@@ -31,7 +31,7 @@ class Knowledge(Protocol):
         slots: Iterable[tuple[str, str]] | None = None,
         resting_on: Collection[UUID] | None = None,
         candidates: Sequence[FactCandidate] | None = None,
-        current: bool = False,
+        current: datetime | None = None,
         limit: int | None = None,
     ) -> Sequence[StoredFact]:
         """Return facts by `valid_at`, oldest first, ties by id.
@@ -40,7 +40,8 @@ class Knowledge(Protocol):
         these numbers, of these (subject, attribute), past and present (subjects are
         the same in any case; to like and to dislike are slots of their own), or with evidence in one of
         these observations; for `candidates` all that `learn` needs to weigh them as it would among all
-        facts. Without any of these all, or those nothing has ended; `limit` takes the newest of them.
+        facts. Without any of these all, or those that nothing has ended by `current` (event time); `limit`
+        takes the newest of them.
         """
         ...
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from core.facts.saying import quoted, statement
 
-from episodic_agent.core.facts.dating import so_since
+from episodic_agent.core.facts.dating import announced_for, so_since
 
 SAID = datetime(2026, 11, 11, 16, tzinfo=UTC)
 TO_COME = [
@@ -65,3 +65,42 @@ def test_a_fact_quoted_from_a_message_is_dated_so() -> None:
     days = SAID - statement("").at
     (fact,) = quoted("Desde enero trabajaré en Sevilla", days=days / timedelta(days=1))
     assert fact.evidence.valid_at == SAID
+
+
+ANNOUNCED = [
+    ("The rent goes up to 810 from January", "2027-01-01"),
+    ("League's moved us. TUESDAYS 9pm from the 28th, same cages", "2026-11-28"),
+    ("As of Monday staging listens on 8444", "2026-11-16"),
+    ("Starting 25th it's every other weekend and wednesday nights", "2026-11-25"),
+    ("Ab 1. Dezember wohne ich in Köln", "2026-12-01"),
+    ("À partir du 3 janvier je travaille à Lyon", "2027-01-03"),
+    ("Desde el lunes trabajo en casa", "2026-11-16"),
+    ("从下周一开始改成周三", "2026-11-16"),
+]
+NOT_ANNOUNCED = [
+    "I have lived in Halle from 2019",
+    "Choir moved from Friday to Monday",
+    "Verschoben von Freitag auf Montag",
+    "The shop is open from 9 to 5",
+    "From now on tea only",
+    "In December I move to Ghent",
+    "Ana has choir on Fridays",
+]
+
+
+@pytest.mark.parametrize(("words", "day"), ANNOUNCED)
+def test_what_is_announced_begins_on_its_day(words: str, day: str) -> None:
+    begins = announced_for(replace(statement(words), at=SAID), words)
+    assert begins == datetime.fromisoformat(f"{day}T00:00:00+00:00")
+    far_east = replace(statement(words), at=SAID, utc_offset=7200)
+    assert announced_for(far_east, words) == datetime.fromisoformat(f"{day}T00:00:00+02:00")
+
+
+@pytest.mark.parametrize("words", NOT_ANNOUNCED)
+def test_what_is_moved_or_so_already_announces_nothing(words: str) -> None:
+    assert announced_for(replace(statement(words), at=SAID), words) is None
+
+
+def test_without_a_time_nothing_is_announced() -> None:
+    words = ANNOUNCED[0][0]
+    assert announced_for(replace(statement(words), at=SAID, dated=False), words) is None

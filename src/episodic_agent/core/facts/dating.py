@@ -7,14 +7,15 @@ in `data/facts/dating.toml`.
 
 import re
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, time, timedelta, timezone
 from functools import cache
 from typing import Final
 
+from episodic_agent.core.facts.passing import begins_at
 from episodic_agent.core.facts.stating import has_cue
-from episodic_agent.core.language.coming import any_of
+from episodic_agent.core.language.coming import any_of, leads_over, named_days
 from episodic_agent.core.language.tenses import CLAUSE
-from episodic_agent.core.language.timewords import TimeRange, add_months, parse_time
+from episodic_agent.core.language.timewords import TimeRange, add_months, normal, parse_time
 from episodic_agent.data import phrases, tables
 from episodic_agent.schemas.facts import Statement
 
@@ -23,6 +24,7 @@ _AFTER: Final = frozenset({"beri"})  # words for "since" that stand behind the t
 _YEAR: Final = re.compile(r"(?<!\d)(?:19|20|21)\d\d(?!\d)|[去前今]年")
 _UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 _WORD: Final = re.compile(r"[^\W\d_]+")
+_ONE_WORD: Final = re.compile(r"\s+\S+\s+")  # between two days, as "from Friday to Monday"
 _SOON: Final = timedelta(days=92)  # "as of December", said in November without more, is the next one
 _FEWEST_WORDS: Final = 2  # of a clause with a verb: in "Desde enero, trabajaré en Sevilla" it stands beside
 
@@ -36,6 +38,28 @@ def so_since(statement: Statement, quote: str) -> datetime:
     if len(ranges) != 1 or ranges[0].start > statement.at or _is_to_come(quote, ranges[0], statement.at):
         return statement.at
     return ranges[0].start
+
+
+def announced_for(statement: Statement, quote: str) -> datetime | None:
+    """Return from when on it will be so: the first of a day to come behind "from" or the like.
+
+    None for what is so by now, and where another such day stands, or a day that it is moved to: "from Friday
+    to Monday".
+    """
+    if not statement.dated:
+        return None
+    zone = timezone(timedelta(seconds=statement.utc_offset or 0))
+    today = statement.at.astimezone(zone).date()
+    folded = normal(quote)
+    days = named_days(folded, today)
+    named = [day for day in days if begins_at(folded, day.start)]
+    if len(named) != 1 or named[0].first <= today:
+        return None
+    following = next((day for day in days if day.start >= named[0].end), None)
+    between = "" if following is None else folded[named[0].end : following.start]
+    if _ONE_WORD.fullmatch(between) or leads_over(between):
+        return None
+    return datetime.combine(named[0].first, time(), zone).astimezone(UTC)
 
 
 @cache

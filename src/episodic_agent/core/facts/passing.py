@@ -66,12 +66,17 @@ def is_over_by(message: str, said_on: date, today: date) -> bool:
     return sure and not _states_more(rest, days)
 
 
+def begins_at(folded: str, place: int) -> bool:
+    """Tell whether the day that a folded text names at a place is one from which on something is so."""
+    return _patterns()["from_then"].search(folded[:place].rstrip()) is not None
+
+
 def _is_one(folded: str, day: ComingDays, said_on: date, *, once: bool, timed: bool) -> bool:
     """Tell whether words surely mean one day, or a stretch of days, and only what is on then.
 
     "Today" may mean these days, "choir on Tuesday" each of them, "in May" every year.
     """
-    if _patterns()["from_then"].search(folded[: day.start].rstrip()) or _HOURS.match(folded, day.end):
+    if begins_at(folded, day.start) or _HOURS.match(folded, day.end):
         return False
     if day.sure:
         return day.first > said_on or once or timed

@@ -27,7 +27,7 @@ from episodic_agent.core.facts.changing import (
     SpokenNow,
     likelihoods,
 )
-from episodic_agent.core.facts.dating import so_since
+from episodic_agent.core.facts.dating import announced_for, so_since
 from episodic_agent.core.facts.harm import denies_harm, may_end
 from episodic_agent.core.facts.pointing import points_back
 from episodic_agent.core.facts.replacing import JudgedStatement, likelihood, rivals_of, threshold
@@ -644,6 +644,7 @@ def _candidate(
         episode_id=statement.episode_id,
         learned_at=statement.learned_at,
         confidence=round(judgement.likelihood, 4),
+        from_then=announced_for(statement, quote),
     )
     mark = blake2b(f"{statement.observation_id}\x1f{start}".encode(), digest_size=6).hexdigest()
     before = None if lead is None else _leading(evidence, *lead)

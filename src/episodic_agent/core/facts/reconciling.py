@@ -267,7 +267,13 @@ def _in_hand(fact: Fact) -> FactEvidence:
     proofs = [one for one in fact.evidence if one.leads_to is None]
     first = min(proofs, key=lambda one: (one.ended_by is not None, *one.order))
     return replace(
-        first, fact=fact.fact, value=fact.value, valid_at=fact.valid_at, corrects=False, ended_by=None
+        first,
+        fact=fact.fact,
+        value=fact.value,
+        valid_at=fact.valid_at,
+        corrects=False,
+        ended_by=None,
+        from_then=None,
     )
 
 
@@ -298,7 +304,7 @@ def _stated_runs(
             if _is_pinned(fits, held):
                 against.append(claim)
             else:
-                fits.end, fits.by = max(fits.start, claim.evidence.valid_at), claim.evidence.ended_by
+                fits.end, fits.by = max(fits.start, claim.evidence.takes_effect), claim.evidence.ended_by
                 present, denied = _others(present, fits), _others(denied, fits)
         if claim.evidence.ended_by is not None or fits is not None:
             continue
@@ -344,7 +350,7 @@ def _close(run: _Run, by: _Run, claim: _Claim, *, corrects: bool) -> None:
         if run.first.says_yes:  # of a denial nothing takes the place: another value may have held meanwhile
             by.start = min(by.start, run.start)
     else:
-        run.end = max(run.start, claim.evidence.valid_at)
+        run.end = max(run.start, claim.evidence.takes_effect)
 
 
 def _facts(runs: Sequence[_Run], before: Sequence[Fact]) -> list[Fact]:

@@ -126,7 +126,7 @@ def _joined(readings: Sequence[ComingDays], folded: str) -> list[ComingDays]:
         if (
             before
             and before.end <= day.start
-            and _pattern(_STRETCH).fullmatch(folded[before.end : day.start])
+            and leads_over(folded[before.end : day.start])
             and not moves(sentence_of(folded, day))
         ):
             behind = day.last + (_WEEK if day.weekday and day.last <= before.first else timedelta())
@@ -135,6 +135,15 @@ def _joined(readings: Sequence[ComingDays], folded: str) -> list[ComingDays]:
                 continue
         result.append(day)
     return result
+
+
+def leads_over(between: str) -> bool:
+    """Tell whether the folded words between two days lead from the one to the other.
+
+    >>> leads_over(" to the "), leads_over(" and ")
+    (True, False)
+    """
+    return _pattern(_STRETCH).fullmatch(between) is not None
 
 
 def moves(folded: str) -> bool:

@@ -497,7 +497,7 @@ def _known(
     tx: Transaction, deps: Deps, now: Situation, visibility: Visibility, policy: str
 ) -> tuple[list[QuotedText], list[Observation]]:
     """Return standing wishes and who this is, then facts that bear on the message, and their proofs."""
-    kept_facts = tx.knowledge.facts(current=True, limit=_LOOKED_AT)
+    kept_facts = tx.knowledge.facts(current=now.at, limit=_LOOKED_AT)
     asked = policy == RIVALS and asks_for_rules(now.text, now.vector if knows_meaning(deps) else None)
     wishes = _wishes(tx, deps, kept_facts, every=asked)
     lasts = wishes | (_diets(kept_facts, now) if policy == RIVALS else frozenset())

@@ -229,7 +229,7 @@ def _bearing(deps: Deps, scope: Scope, group: Sequence[Transcript]) -> list[Fact
     near = [fact for _, fact in ranked]
     most = question.MOST_BEARING
     with deps.store.begin(scope, write=False) as tx:
-        first, newest = _ended_by_unread(tx, group), _newest(tx, most)
+        first, newest = _ended_by_unread(tx, group), _newest(tx, deps.clock(), most)
         return _founded(tx, list({fact.id: fact for fact in (*first, *near, *newest)}.values()))[:most]
 
 
@@ -243,8 +243,8 @@ def _ended_by_unread(tx: Transaction, group: Sequence[Transcript]) -> list[Fact]
     return before_these(known, {fact.id for fact in unread})
 
 
-def _newest(tx: Transaction, most: int) -> list[Fact]:
-    newest = [kept.fact for kept in reversed(tx.knowledge.facts(current=True, limit=most + UNREAD))]
+def _newest(tx: Transaction, now: datetime, most: int) -> list[Fact]:
+    newest = [kept.fact for kept in reversed(tx.knowledge.facts(current=now, limit=most + UNREAD))]
     return [fact for fact in newest if not awaits_reading(fact)][:most]
 
 
@@ -267,7 +267,7 @@ def _related(deps: Deps, scope: Scope, group: Sequence[Transcript]) -> list[Fact
     most = question.MOST_FACTS
     near = [fact for fact, _ in _best(deps, scope, text, last, most)]
     with deps.store.begin(scope, write=False) as tx:
-        first, newest = _ended_by_unread(tx, group), _newest(tx, most)
+        first, newest = _ended_by_unread(tx, group), _newest(tx, deps.clock(), most)
         return _founded(tx, list({fact.id: fact for fact in (*first, *near, *newest)}.values())[:most])
 
 

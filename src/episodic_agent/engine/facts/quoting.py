@@ -210,7 +210,7 @@ class _KnownFacts:
 
     @cached_property
     def _newest(self) -> Sequence[int]:
-        return self._take(self._tx.knowledge.facts(current=True, limit=NEWEST))
+        return self._take(self._tx.knowledge.facts(current=self._deps.clock(), limit=NEWEST))
 
     def _take(self, facts: Sequence[StoredFact]) -> list[int]:
         numbers = [kept.number for kept in facts]

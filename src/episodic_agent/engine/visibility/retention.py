@@ -181,7 +181,7 @@ def plan(tx: Transaction, policy: Retention, now: datetime) -> Plan:
     away = met(standings, archived)
     staying = set(met(standings, tx.upkeep.marks(*_PINNED)))
     if policy.keep_facts:
-        staying.update(name for names in proofs(tx, standings) for name in names)
+        staying.update(name for names in proofs(tx, standings, now) for name in names)
     chosen = let_go(policy, standings, now, pinned=frozenset(staying), archived=frozenset(away))
     going = {one.standing.name for one in chosen}
     grace = timedelta(days=policy.grace)
@@ -198,10 +198,10 @@ def plan(tx: Transaction, policy: Retention, now: datetime) -> Plan:
     )
 
 
-def proofs(tx: Transaction, standings: Sequence[Standing]) -> list[set[str]]:
+def proofs(tx: Transaction, standings: Sequence[Standing], now: datetime) -> list[set[str]]:
     """Return for each fact that nothing has ended the names of the episodes that tell it."""
     telling = [
-        {one.observation_id for one in stored.fact.telling} for stored in tx.knowledge.facts(current=True)
+        {one.observation_id for one in stored.fact.telling} for stored in tx.knowledge.facts(current=now)
     ]
     names: dict[UUID, str] = {}
     spans = sorted(standings, key=lambda one: one.first_ref)

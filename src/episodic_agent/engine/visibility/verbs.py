@@ -306,7 +306,7 @@ def _preview(tx: Transaction, matching_plan: Plan, policy: Retention, now: datet
     stored = tx.episodes.get([*ids, *(UUID(hex=s.name) for s in matching_plan.back)])
     origins = {t.id: t.origin for t in tx.threads.list()}
     leaving = {c.standing.name for _, some in going for c in some}
-    resting = proofs(tx, tx.index.spans([])) if leaving else []
+    resting = proofs(tx, tx.index.spans([]), now) if leaving else []
     facts = Counter(name for names in resting if names <= leaving for name in names)
 
     def entry(standing: Standing, action: str, reason: str, strength: float) -> LetGo:

@@ -5,6 +5,7 @@ How facts are looked up by many keys at once, and how they are written and held,
 
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -50,7 +51,7 @@ class FactTable(Table):
         slots: Iterable[tuple[str, str]] | None = None,
         resting_on: Collection[UUID] | None = None,
         candidates: Sequence[FactCandidate] | None = None,
-        current: bool = False,
+        current: datetime | None = None,
         limit: int | None = None,
     ) -> Sequence[StoredFact]:
         if ids is not None:
@@ -75,11 +76,14 @@ class FactTable(Table):
         sql = f"SELECT {FACT} FROM fact WHERE :mine AND id BETWEEN :first AND :last ORDER BY id LIMIT :limit"
         return self._session.read(sql, first=first.bytes, last=last.bytes, limit=limit)
 
-    def _newest(self, current: bool, limit: int | None) -> list[tuple[Any, ...]]:
-        sql = f"SELECT {FACT} FROM fact WHERE :mine{f' AND {CURRENT}' if current else ''} {_NEWEST}"
+    def _newest(self, current: datetime | None, limit: int | None) -> list[tuple[Any, ...]]:
+        sql, values = f"SELECT {FACT} FROM fact WHERE :mine", dict[str, int]()
+        if current is not None:  # the end of some is announced, and still to come
+            sql = f"{sql} AND ({CURRENT} OR invalid_at > :current)"
+            values["current"] = to_microseconds(current)
         if limit is None:
-            return self._session.read(sql)
-        return self._session.read(f"{sql} LIMIT :limit", limit=limit)
+            return self._session.read(f"{sql} {_NEWEST}", **values)
+        return self._session.read(f"{sql} {_NEWEST} LIMIT :limit", limit=limit, **values)
 
     def _facts(self, values: Sequence[tuple[Any, ...]]) -> list[StoredFact]:
         proofs: dict[int, list[tuple[bytes, str]]] = {columns[0]: [] for columns in values}
