@@ -190,7 +190,7 @@ def play(
     memory.flush()
     played.contexts, played.links, played.sure = contexts, stage.links, stage.sure
     played.answers = [answers[n] for n in range(len(life.questions))]
-    _note_memory(memory, stage, played, clock.now)
+    _note_memory(memory, stage, played)
     # last: what is told grows stronger by it
     played.looked_up = {
         (fact.id, budget): _context(
@@ -241,7 +241,7 @@ def _note_links(memory: UserMemory, stage: _Stage, sitting: str) -> None:
             stage.sure.add((newer, str(older)))
 
 
-def _note_memory(memory: UserMemory, stage: _Stage, played: PlayedLife, now: datetime) -> None:
+def _note_memory(memory: UserMemory, stage: _Stage, played: PlayedLife) -> None:
     """Note threads, episodes, facts and titles as the memory holds them at the end."""
     by_thread: dict[UUID, list[tuple[int, str]]] = {}
     for identity, (thread, seq) in stage.places.items():
@@ -271,7 +271,7 @@ def _note_memory(memory: UserMemory, stage: _Stage, played: PlayedLife, now: dat
                 for e in card.fact.telling
                 if e.observation_id in stage.ids
             ],
-            card.fact.holds and card.fact.held_at(now),
+            card.fact.holds and card.fact.invalid_at is None,
         )
         for card in memory.facts.list(history=True, limit=MOST_FACTS)
     ]
