@@ -177,7 +177,7 @@ def test_a_person_who_never_spoke_is_forgotten_by_name_in_every_face(
         assert (seen.what, seen.state, seen.counts["observations"]) == ("words", "preview", 3)
         with pytest.raises(InvalidInput, match="`words` are empty"):
             ana.erase(words="  ")
-        with pytest.raises(NotFound, match="no message holds 'toma'; words are compared whole"):
+        with pytest.raises(NotFound, match="nothing holds 'toma'; words are compared whole"):
             ana.erase(words="toma")
         tools = Tools(ana)
         assert tools.call("forget_memory", {"words": "Vera's"}).startswith("words Vera's would be erased")
@@ -194,3 +194,27 @@ def test_a_person_who_never_spoke_is_forgotten_by_name_in_every_face(
         kept = "\n".join(ana.export())
         assert "tomato" in kept
         assert "quokkaspoon" not in kept
+
+
+def test_a_name_goes_out_of_titles_sessions_and_facts_by_hand(open_memory: OpenMemory) -> None:
+    with open_memory() as memory:
+        ana = mine(memory)
+        ana.add("The movers come on Friday, they want the stairs clear", thread="move")
+        ana.threads.rename("move", "What Tom Adler lent")
+        opened = ana.sessions.start("A call with Tom Adler", participants=["Tom Adler", "Ana"])
+        ana.add("We agreed on the price of the van", thread=opened.thread)
+        ana.sessions.end(opened.id, key_decisions=["Tom  Adler drives", "The van is hired"])
+        ana.add("I'm allergic to walnuts.", thread="food")
+        ana.flush()
+        fact = next(card for card in ana.facts.list() if "walnuts" in card.fact.value)
+        ana.facts.edit(fact.id, text="allergic to walnuts, says tom adler")
+        assert ana.erase(words="Tom Adler", dry_run=True).counts["titles"] == 1
+        assert "Tom Adler" in "\n".join(ana.export())
+        made = ana.erase(words="Tom Adler")
+        assert (made.counts["titles"], made.counts["sessions"], made.counts["facts"]) == (1, 1, 1)
+        assert made.state == "done"
+        assert ana.erasures.residue(["Tom Adler", "tom  adler"]) == []
+        session = ana.sessions.list()[0]
+        assert "Ana" in session.participants
+        with pytest.raises(NotFound, match="nothing holds 'Tom Adler'"):
+            ana.erase(words="Tom Adler")

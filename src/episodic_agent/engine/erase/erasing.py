@@ -39,6 +39,7 @@ from episodic_agent.schemas.erasures import Erasure, What
 from episodic_agent.schemas.places import Visit
 
 RANDOM_BITS: Final = 74  # of a UUIDv7
+NOTHING_BESIDE: Final[Mapping[str, int]] = {}
 PREVIEW: Final = "preview"  # the state of a receipt that was never written
 # What adds to a cascade in its transaction: told the references that go while they can still be read.
 Rider = Callable[[Transaction, Sequence[int], datetime], None]
@@ -61,18 +62,19 @@ class Eraser:
         now: datetime,
         what: What = What.OBSERVATION,
         name: str | None = None,
+        beside: Mapping[str, int] = NOTHING_BESIDE,
     ) -> Erasure | None:
         """Erase observations by reference, in the caller's write transaction; return the pending receipt.
 
-        None where none of them was left: nothing is written then. `name` is what the receipt's fingerprint is
-        of; without one it is the ids, in order.
+        None where none of them was left and nothing went `beside` them, by kind: nothing is written then.
+        `name` is what the receipt's fingerprint is of; without one it is the ids, in order.
         """
         tx.upkeep.put_back()
         live = tx.observations.get(sorted(set(refs)))
-        if not live:
+        if not live and not beside:
             return None
         goes = what_goes(tx, sorted(live), self.deps.language)
-        counts: Counter[str] = Counter(observations=len(live))
+        counts: Counter[str] = Counter(observations=len(live), **beside)
         counts.update(self._ride(tx, sorted(live), [(ref, ref) for ref in sorted(live)], now))
         for number, group in groupby(sorted(live), key=lambda ref: split_ref(ref)[0]):
             indexes = list(group)

@@ -1,12 +1,12 @@
 """What becomes of facts whose evidence is erased: they rest on what is left of it, or go."""
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.core.facts import Changes, retold
+from episodic_agent.core.facts import Changes, delete, retold
 from episodic_agent.core.language import fold, term_counts
 from episodic_agent.core.prompts import digest, question_of
 from episodic_agent.core.prompts import episode as telling
@@ -123,6 +123,29 @@ def _unlearn(
     left = {kept.id: left_of(kept.fact) for kept in resting}
     known = tx.knowledge.facts(slots=slots_of(kept.fact for kept in resting))
     _write_left(tx, deps, known, retold([kept.fact for kept in known], left), now)
+
+
+def forget_facts(deps: Deps, tx: Transaction, holds: Callable[[str], object], now: datetime) -> int:
+    """Delete every fact that holds words, in any version, for good; return how many.
+
+    Somebody may have written them by hand: then no message that goes holds them.
+    """
+    holding = [
+        kept.fact for kept in tx.knowledge.facts() if any(holds(text) for text in _texts_of(kept.fact))
+    ]
+    if holding:
+        tx.hold("facts")
+        tx.knowledge.bury([one for fact in holding for one in delete(fact, now)])
+        known = tx.knowledge.facts(slots=slots_of(holding))
+        left: dict[UUID, Fact | None] = dict.fromkeys(fact.id for fact in holding)
+        _write_left(tx, deps, known, retold([kept.fact for kept in known], left), now)
+    return len(holding)
+
+
+def _texts_of(fact: Fact) -> Iterator[str]:
+    yield from (fact.fact, fact.value)
+    for version in fact.versions:
+        yield from (version.fact, version.value)
 
 
 def _write_left(

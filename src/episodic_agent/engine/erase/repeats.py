@@ -11,7 +11,7 @@ from episodic_agent.core.erasing import samples, telling_terms
 from episodic_agent.core.language import fold
 from episodic_agent.core.threads.turns import opens_turn
 from episodic_agent.engine.visibility.hidden import pattern_of
-from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import OBSERVATIONS, Transaction
 from episodic_agent.schemas import Observation
 
@@ -44,7 +44,7 @@ def quoting(tx: Transaction, texts: Sequence[str]) -> list[Observation]:
 def refs_of_words(tx: Transaction, words: str) -> list[int]:
     """Return the references of all messages that hold words whole, as suppressed words are compared.
 
-    Raises InvalidInput where there are none to look for, NotFound where no message holds them.
+    Raises InvalidInput where there are none to look for.
     """
     pieces = words.split()
     if not pieces:
@@ -52,10 +52,7 @@ def refs_of_words(tx: Transaction, words: str) -> list[int]:
     pattern = pattern_of(words)
     near = tx.observations.quoting([max(pieces, key=len)], limit=EVERY)
     stored = tx.observations.get(near)
-    refs = sorted(ref for ref, one in stored.items() if pattern.search(one.text))
-    if not refs:
-        raise NotFound(f"no message holds {words!r}; words are compared whole, in capitals or not")
-    return refs
+    return sorted(ref for ref, one in stored.items() if pattern.search(one.text))
 
 
 def words_name(words: str) -> str:

@@ -10,8 +10,10 @@ from episodic_agent.core.erasing import fingerprint, traces
 from episodic_agent.engine.arguments import aware, clean_name, episode_identity, listed, worded
 from episodic_agent.engine.episodes.listing import find_thread
 from episodic_agent.engine.erase.erasing import PREVIEW, Eraser, refs_of
+from episodic_agent.engine.erase.facts import forget_facts
 from episodic_agent.engine.erase.repeats import quoting, refs_of_words, repeated, words_name
 from episodic_agent.engine.erase.speakers import near_names, refs_of_speaker, speaker_name
+from episodic_agent.engine.erase.words import forget_words
 from episodic_agent.engine.filters import held_to
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.later import Later
@@ -26,6 +28,7 @@ from episodic_agent.engine.recall.walls import (
 )
 from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.trace.acts import acts
+from episodic_agent.engine.visibility.hidden import pattern_of
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import Transaction, ref_of
 from episodic_agent.schemas import EpisodeKind, Observation, Scope, Thread
@@ -118,12 +121,21 @@ class Forgetter:
             refs, name = _refs_named(tx, what, named)
             gone = [*tx.observations.get(refs).values()]
             near = near_names(tx, str(named)) if what is What.SPEAKER else {}
-            made = self._eraser.erase(tx, refs, reason=REQUEST, now=at, what=what, name=name)
+            beside = self._beside_messages(tx, str(named), at) if what is What.WORDS else {}
+            made = self._eraser.erase(tx, refs, reason=REQUEST, now=at, what=what, name=name, beside=beside)
+            if made is None and what is What.WORDS:
+                raise NotFound(f"nothing holds {named!r}; words are compared whole, in capitals or not")
             if made is None:
                 raise NotFound(f"{what} {name} is erased already; `episodic forget receipts` lists when")
             return replace(made, near_names=near), gone
 
         return self._forgotten(scope, erase, dry_run=dry_run, sweep=sweep)
+
+    def _beside_messages(self, tx: Transaction, words: str, at: datetime) -> dict[str, int]:
+        """Erase what holds words and was not read of a message: names that somebody gave, facts by hand."""
+        holds = pattern_of(words).search
+        counts = {**forget_words(self._deps, tx, holds, at), "facts": forget_facts(self._deps, tx, holds, at)}
+        return {noun: count for noun, count in counts.items() if count}
 
     def _forget_thread(self, scope: Scope, name: str, at: datetime, *, dry_run: bool, sweep: bool) -> Erasure:
         def erase(tx: Transaction) -> tuple[Erasure, Sequence[Observation]]:

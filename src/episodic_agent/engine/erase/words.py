@@ -2,7 +2,8 @@
 title a thread was given, what a session was said to be about.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
@@ -22,6 +23,7 @@ from episodic_agent.engine.threads.session_records import (
 )
 from episodic_agent.engine.threads.sessions import name_session
 from episodic_agent.protocols import EPISODES, PARTS, Transaction, ref_of
+from episodic_agent.schemas import Thread
 
 
 def retell_episodes(tx: Transaction, ids: Iterable[UUID], now: datetime) -> None:
@@ -54,16 +56,36 @@ def forget_names(deps: Deps, tx: Transaction, thread_id: UUID, gone: Sequence[st
     def gone_with_them(text: str) -> bool:
         return told_only_by(gone, _staying(tx, thread_id, thread.origin), text, deps.language)
 
-    if thread.title and gone_with_them(thread.title):
+    _forget_names(deps, tx, thread, gone_with_them, now)
+
+
+def forget_words(
+    deps: Deps, tx: Transaction, holds: Callable[[str], object], now: datetime
+) -> Mapping[str, int]:
+    """Take every title of a thread and all that was said of sessions away that holds words; count them."""
+    counts: Counter[str] = Counter()
+    for thread in tx.threads.list():
+        counts.update(_forget_names(deps, tx, thread, lambda text: bool(text and holds(text)), now))
+    return counts
+
+
+def _forget_names(
+    deps: Deps, tx: Transaction, thread: Thread, goes: Callable[[str], bool], now: datetime
+) -> Mapping[str, int]:
+    counts: Counter[str] = Counter()
+    if thread.title and goes(thread.title):
         tx.threads.save(replace(thread, title=None))
-    for section in tx.threads.sections(thread_id):
+        counts["titles"] += 1
+    for section in tx.threads.sections(thread.id):
         facts = facts_of(tx, section.episode_id) if section.opened_for == SESSION else None
         if facts is None:
             continue
-        left = _untold(facts, gone_with_them)
+        left = _untold(facts, goes)
         if left != facts:
             tx.knowledge.decide(record_of(left), amend=True)
             _retell_session(deps, tx, left, now)
+            counts["sessions"] += 1
+    return counts
 
 
 def _staying(tx: Transaction, thread_id: UUID, *names: str) -> Iterator[str]:
