@@ -27,6 +27,14 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
         "De quels messages avons-nous parlé hier ?",  # "messages" is English too
         "Over welk onderwerp hebben we gisteren gesproken?",
         "О чём мы говорили вчера?",
+        "what did we agree last week?",
+        "what did I decide on Tuesday?",
+        "Was haben wir letzte Woche vereinbart?",
+        "¿En qué quedamos ayer?",
+        "Qu'est-ce qu'on a décidé hier ?",
+        "Geçen hafta neye karar verdik?",
+        "上周我们约定了什么？",
+        "昨日何を決めた？",
     ],
 )
 def test_who_asks_for_what_was_said_asks_for_a_time(question: str) -> None:
@@ -45,6 +53,10 @@ def test_who_asks_for_what_was_said_asks_for_a_time(question: str) -> None:
         "what did the doctor say yesterday?",
         "was habe ich zu Katja gesagt gestern?",
         "When did I get the bike back?",
+        "what did we agree for Friday?",
+        "Was haben wir für Freitag vereinbart?",
+        "what did I promise Tom yesterday?",
+        "what did we decide about the rent on Monday?",
     ],
 )
 def test_who_asks_for_more_or_for_what_happened_does_not(question: str) -> None:

@@ -423,6 +423,7 @@ def diary(memory: Memory) -> Memory:
         ("昨天我说了什么？", {7}),
         ("Can you tell me what we discussed on May 3?", {3}),
         ("Which topics did we talk about in the last three days?", {5, 6, 7}),
+        ("what did we agree on May 3?", {3}),
     ],
 )
 def test_who_asks_what_was_said_at_a_time_is_told_of_that_time_alone(

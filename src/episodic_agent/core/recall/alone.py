@@ -95,8 +95,8 @@ def asks_only_outcomes(question: str, now: datetime, utc_offset: timedelta | Non
 def asks_what_was_said(question: str, now: datetime, utc_offset: timedelta | None = None) -> bool:
     """Tell whether a question is for nothing but what was said, at a time.
 
-    What happened on Tuesday may be told on Wednesday; what was said on Tuesday was said then. What should be
-    said is yet to come.
+    What happened on Tuesday may be told on Wednesday; what was said, or agreed, on Tuesday was so then. What
+    should be said is yet to come.
 
     >>> from datetime import UTC
     >>> now = datetime(2024, 3, 20, tzinfo=UTC)
@@ -104,14 +104,21 @@ def asks_what_was_said(question: str, now: datetime, utc_offset: timedelta | Non
     True
     >>> asks_what_was_said("What did I say about the rent yesterday?", now)
     False
+    >>> asks_what_was_said("What did we agree last week?", now)
+    True
+    >>> asks_what_was_said("What did we agree for Friday?", now)
+    False
     """
     pieces = list(_pieces(question := shared_times(folded_times(question))))
-    return any(
-        any(piece.folded in speech for piece in pieces)
-        and not _looks_ahead({piece.folded for piece in pieces}, language)
-        and _holds_only(question, pieces, _fillers()[language] | speech, now, utc_offset)
-        for language, speech in _speech().items()
-    )
+    present = {piece.folded for piece in pieces}
+    for language, (said, agreed) in _speech().items():
+        is_for_a_time = not _meant_for().get(language, frozenset()).isdisjoint(present)
+        speech = said if is_for_a_time else said | agreed
+        if speech.isdisjoint(present) or _looks_ahead(present, language):
+            continue
+        if _holds_only(question, pieces, _fillers()[language] | speech, now, utc_offset):
+            return True
+    return False
 
 
 def asks_what_happened(question: str, now: datetime, utc_offset: timedelta | None = None) -> bool:
@@ -276,11 +283,24 @@ def _fillers() -> Mapping[str, frozenset[str]]:
 
 
 @cache
-def _speech() -> Mapping[str, frozenset[str]]:
-    """Return by language the words of which one stands in a question for what was said."""
-    han = frozenset(text("recall/alone.spoken_han"))
+def _speech() -> Mapping[str, tuple[frozenset[str], frozenset[str]]]:
+    """Return by language the words of which one stands in a question for what was said, or else was agreed."""
+    said, agreed = (frozenset(text(f"recall/alone.{kind}_han")) for kind in ("spoken", "agreeing"))
     return {
-        one: han.union(listed_words(f"recall/alone.speech.{one}")) for one in texts("recall/alone.speech")
+        one: (
+            said.union(listed_words(f"recall/alone.speech.{one}")),
+            agreed.union(listed_words(f"recall/alone.agreeing.{one}")),
+        )
+        for one in texts("recall/alone.speech")
+    }
+
+
+@cache
+def _meant_for() -> Mapping[str, frozenset[str]]:
+    """Return by language the words by which something is agreed for a time, and not then."""
+    return {
+        one: frozenset(listed_words(f"recall/alone.meant_for.{one}"))
+        for one in texts("recall/alone.meant_for")
     }
 
 
