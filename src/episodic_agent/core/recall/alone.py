@@ -111,9 +111,9 @@ def asks_what_was_said(question: str, now: datetime, utc_offset: timedelta | Non
     """
     pieces = list(_pieces(question := shared_times(folded_times(question))))
     present = {piece.folded for piece in pieces}
-    for language, (said, agreed) in _speech().items():
+    for language, (speaking, agreeing) in _speech().items():
         is_for_a_time = not _meant_for().get(language, frozenset()).isdisjoint(present)
-        speech = said if is_for_a_time else said | agreed
+        speech = speaking if is_for_a_time else speaking | agreeing
         if speech.isdisjoint(present) or _looks_ahead(present, language):
             continue
         if _holds_only(question, pieces, _fillers()[language] | speech, now, utc_offset):
@@ -284,12 +284,12 @@ def _fillers() -> Mapping[str, frozenset[str]]:
 
 @cache
 def _speech() -> Mapping[str, tuple[frozenset[str], frozenset[str]]]:
-    """Return by language the words of which one stands in a question for what was said, or else was agreed."""
-    said, agreed = (frozenset(text(f"recall/alone.{kind}_han")) for kind in ("spoken", "agreeing"))
+    """Return by language words of which one stands in a question for what was said, or what was agreed."""
+    speaking, agreeing = (frozenset(text(f"recall/alone.{kind}_han")) for kind in ("spoken", "agreeing"))
     return {
         one: (
-            said.union(listed_words(f"recall/alone.speech.{one}")),
-            agreed.union(listed_words(f"recall/alone.agreeing.{one}")),
+            speaking.union(listed_words(f"recall/alone.speech.{one}")),
+            agreeing.union(listed_words(f"recall/alone.agreeing.{one}")),
         )
         for one in texts("recall/alone.speech")
     }
