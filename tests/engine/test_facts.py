@@ -28,6 +28,7 @@ from builders.facts import (
     waiting,
 )
 from builders.injections import INJECTIONS
+from conftest import OpenMemory
 
 from episodic_agent import Memory
 from episodic_agent.engine.facts import job as consolidating
@@ -581,3 +582,19 @@ def test_doctor_tells_what_is_wrong_with_facts_and_embeds_them_again(open_memory
     memory.doctor(repair=True)
     messages = [finding.message for finding in memory.doctor()]
     assert not any("does not exist" in message or "not what the evidence" in message for message in messages)
+
+
+def test_a_search_tells_no_fact_that_answers_far_worse_than_the_best(open_memory: OpenMemory) -> None:
+    wifi, bathrooms = "The wifi password of our flat is Heron 22.", "Our flat has two bathrooms."
+    with open_memory(embedder="hashing") as memory:
+        for text in (wifi, bathrooms, "I'm allergic to walnuts."):
+            mine(memory).add(text, thread=text[:8])
+        mine(memory).flush()
+        answers = {
+            wifi: mine(memory).search("What is the wifi password of our flat?"),
+            bathrooms: mine(memory).search("How many bathrooms does our flat have?"),
+        }
+        assert {said: [hit.fact.value for hit in answer.facts] for said, answer in answers.items()} == {
+            wifi: [wifi],
+            bathrooms: [bathrooms],
+        }

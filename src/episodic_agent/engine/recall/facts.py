@@ -39,6 +39,7 @@ _NEARBY: Final = 20  # among so many,
 _PARTLY: Final = 0.45  # of which each must answer so much as well itself
 _OF_OTHERS: Final = 0.4  # worth of what others say of themselves, where who asks means themselves
 RELEVANT: Final = 0.2  # score below which a fact does not answer
+_AS_GOOD: Final = 0.6  # share of the best one's score, below which none answers: right are 3 of such 117
 _MOSTLY: Final = 0.5  # share of a text that a fact quotes
 _AKIN: Final = 0.25  # worth of a word of the same family: half of the word itself
 _AT_ONCE: Final = 40  # facts: mostly enough of them hold
@@ -195,6 +196,8 @@ def answering(
 ) -> Sequence[FactHit]:
     """Return the facts worth telling with the answer to a query, best first, and where they were said.
 
+    None that answers far worse than the best does: any two texts of one language are a little alike.
+
     `bounds` bind them by what proves them: something said in that stretch of event time, in that thread, one
     of those observations; where only some threads may be told, they are told as they were said there. Those
     stay untold that hold suppressed words, or that nothing proves but what is suppressed or expired. Where
@@ -239,7 +242,10 @@ def answering(
         if any(refs[one.observation_id] in hidden for one in fact.leads if one.observation_id in refs):
             continue  # its sentence holds those words
         hits.append(FactHit(fact, score, tuple(dict.fromkeys(places))))
-    return _with_origins(tx, hits[: max(limit, MOST_RULES) if rules_asked else limit])
+    if rules_asked:
+        return _with_origins(tx, hits[: max(limit, MOST_RULES)])
+    least = _AS_GOOD * max((hit.score for hit in hits), default=0.0)
+    return _with_origins(tx, [hit for hit in hits if hit.score >= least][:limit])
 
 
 def _with_origins(tx: Transaction, shown: Sequence[FactHit]) -> Sequence[FactHit]:
