@@ -52,7 +52,7 @@ GROUPS = {
     "retrieval": retrieval.FILES,
     "quality": ("boundary_quality", "step_quality", "recall_quality"),
     "threads": ("threads",),
-    "lives": ("lives",),
+    "lives": ("lives", "lives_untaught"),
     "embedders": ("embedders",),
     "speed": ("speed", "startup", "ways", "large_scope"),
     "agents": ("agents",),
@@ -82,12 +82,14 @@ QUALITY: Mapping[str, Callable[[argparse.Namespace, Embedder], Iterable[tuple[st
 # measured on these of the data; left out without them
 FROM_FILES = {
     "lives": life_quality.FILES,
+    "lives_untaught": tuple(str(life_quality.OWN / f"{name}.jsonl") for name in life_quality.UNTAUGHT),
     "threads": (thread_quality.FILE,),
     "overhead": (pipeline_overhead.FILE,),
 }
 MEASURED: Mapping[str, Callable[[argparse.Namespace, Embedder], Iterable[tuple[str, dict[str, Any]]]]] = {
     "threads": lambda options, embedder: thread_quality.measure(options.data, embedder, quick=options.quick),
     "lives": lambda options, embedder: life_quality.measure(options.data, embedder, quick=options.quick),
+    "lives_untaught": lambda options, embedder: life_quality.untaught(embedder, quick=options.quick),
     "speed": lambda options, embedder: speed.measure(options.data, embedder, quick=options.quick),
     "startup": lambda options, _: startup.measure(quick=options.quick),
     "ways": lambda options, _: ways.measure(quick=options.quick),

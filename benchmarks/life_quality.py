@@ -1,26 +1,39 @@
 """Weeks of somebody's life, played through the verbs a user calls: `episodic evaluate lives` as rows.
 
-Links, the clock of boundaries, facts and contexts were trained on these lives too, so the rows are in sample;
-what each is worth on a life left out stands with its trainer and on its page.
+Links, the clock of boundaries, facts and contexts were trained on five of them, so those rows are in sample;
+what each is worth on a life left out stands with its trainer and on its page. Two of `benchmarks/cases/lives`
+taught nothing.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from benchmarks.provenance import ROOT
 from episodic_agent.engine.evaluate.lives import evaluate_file
 from episodic_agent.protocols import Embedder
 from episodic_agent.wiring import temporary_memory
 
 NAMES = ("backend", "flatshare", "leipzig", "nurse", "shanghai")
 FILES = tuple(f"lives/{name}.jsonl" for name in NAMES)
+OWN = ROOT / "benchmarks" / "cases" / "lives"
+UNTAUGHT = ("fukuoka", "sevilla")
 
 
 def measure(data: Path, embedder: Embedder, *, quick: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield (life, figures) of each life, the shortest alone where it must be quick."""
-    for name in ("nurse",) if quick else NAMES:
+    yield from _played(data / "lives", ("nurse",) if quick else NAMES, embedder)
+
+
+def untaught(embedder: Embedder, *, quick: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield (life, figures) of each life that taught nothing."""
+    yield from _played(OWN, UNTAUGHT[:1] if quick else UNTAUGHT, embedder)
+
+
+def _played(folder: Path, names: Iterable[str], embedder: Embedder) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name in names:
         figures = evaluate_file(
-            data / "lives" / f"{name}.jsonl",
+            folder / f"{name}.jsonl",
             lambda clock, language: temporary_memory(embedder, now=clock, language=language),
         )
         yield name, flat(figures)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -340,9 +341,9 @@ def _sources(results: Path) -> str:
     return markdown(("rows, SHA-256 of their data", "revision", "date", "machine", "command"), lines)
 
 
-def _lives(results: Path) -> str:
+def _lives(results: Path, played: str = "lives") -> str:
     """Show a life a column, a figure a line, with the mean."""
-    rows = read(results, "lives")
+    rows = read(results, played)
     figures = [name for row in rows.values() for name in row if name not in PROVENANCE]
     lines = []
     for name in dict.fromkeys(figures):
@@ -380,6 +381,7 @@ TABLES: Mapping[str, Callable[[Path], str]] = {
     "types": _types,
     "threads": _threads,
     "lives": _lives,
+    "lives-untaught": partial(_lives, played="lives_untaught"),
     "speed": _figures("speed"),
     "large-scope": _figures("large_scope"),
     "startup": _figures("startup"),
