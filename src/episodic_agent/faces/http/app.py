@@ -55,7 +55,6 @@ def make_app(
     slowest: float = SLOWEST,
     largest_file: int = LARGEST_FILE,
     rate: float = RATE,
-    keyed: bool = True,
     end: EndOfService | None = None,
     allowances: Allowances | None = None,
 ) -> FastAPI:
@@ -63,8 +62,8 @@ def make_app(
 
     `largest` bounds a request in bytes, `most` the requests with a body at a time, `slowest` the seconds one
     may take to arrive; `largest_file` bounds a file that is imported, in bytes; `rate` the requests a second
-    of one key. Without `keyed` no keys are looked at: this machine alone asks. `end` tells that the process
-    ends; `allowances` are those of all processes, its own unless given.
+    of one key. `end` tells that the process ends; `allowances` are those of all processes, its own unless
+    given.
     """
     served: list[tuple[Memory, Spaces]] = []
 
@@ -72,8 +71,7 @@ def make_app(
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         with opened() as memory, closing(Spaces(memory)) as spaces:
             served.append((memory, spaces))
-            if keyed:
-                await run_in_threadpool(spaces.resume)
+            await run_in_threadpool(spaces.resume)
             yield
             served.clear()
 
@@ -92,8 +90,7 @@ def make_app(
     app.add_middleware(KeepsSlashes)
     app.add_middleware(Bounded, largest=largest, most=most, slowest=slowest, streams=streams)
     counts = RequestCounts()
-    keys = (lambda: served[0][0].keys) if keyed else (lambda: None)
-    app.add_middleware(Keyed, keys=keys, rate=rate, allowances=allowances)
+    app.add_middleware(Keyed, keys=lambda: served[0][0].keys, rate=rate, allowances=allowances)
     app.add_middleware(DashboardDoor)
     app.add_middleware(RequestMeter, counts=counts)
     app.add_middleware(Draining, end=end or EndOfService())

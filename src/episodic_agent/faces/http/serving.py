@@ -38,7 +38,7 @@ Opened = Callable[[], AbstractContextManager[Memory]]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What of a server does not hang on the memory: `rate` and `keyed` as for `make_app`.
+    """What of a server does not hang on the memory: `rate` as for `make_app`.
 
     `shared` is the file in which several processes count the requests of each key.
     """
@@ -46,7 +46,6 @@ class Limits:
     host: str
     port: int
     rate: float = RATE
-    keyed: bool = True
     shared: Path | None = None
 
 
@@ -108,13 +107,12 @@ def serve(
     port: int,
     *,
     rate: float = RATE,
-    keyed: bool = True,
     sockets: Sequence[socket.socket] | None = None,
     allowances: Allowances | None = None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM; `rate`, `keyed` and `allowances` as for `make_app`."""
+    """Serve until SIGINT or SIGTERM; `rate` and `allowances` as for `make_app`."""
     end = EndOfService()
-    app = make_app(opened, utc_now, rate=rate, keyed=keyed, end=end, allowances=allowances)
+    app = make_app(opened, utc_now, rate=rate, end=end, allowances=allowances)
     config = uvicorn.Config(
         app, host=host, port=port, http=Impatient, log_level="warning", timeout_graceful_shutdown=GRACE
     )
@@ -167,7 +165,6 @@ def _serve_shared(opened: Opened, limits: Limits, shared: socket.socket) -> None
         limits.host,
         limits.port,
         rate=limits.rate,
-        keyed=limits.keyed,
         sockets=[shared],
         allowances=None if limits.shared is None else SharedAllowances(limits.shared),
     )
