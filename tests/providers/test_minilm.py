@@ -411,8 +411,8 @@ weights.MODEL_HASHES = frozenset(sys.argv[2:])
 model = MiniLM(Path(sys.argv[1]), threads=2)
 texts = ["the kettle boils", "a cat waits for tea"] * 100
 before = model.embed(texts)
-with embedder._models._lock:  # as where another thread of the parent loads a model meanwhile
-    child = os.fork()
+embedder._models._lock.acquire()  # as where another thread of the parent loads a model meanwhile
+child = os.fork()
 if child == 0:
     os._exit(0 if abs(model.embed(texts) - before).max() < 1e-6 else 1)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
