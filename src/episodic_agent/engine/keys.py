@@ -53,8 +53,8 @@ class KeyRoom:
     def create(self, *, role: "Role | str", space: str | None = None) -> NewKey:
         """Make a key of a space (this memory's unless named); its token is in the answer and nowhere else.
 
-        `role` is read, write or admin. Raises InvalidInput for another one, for a space without a name and for
-        one with a `*` in it, which would be meant as a pattern.
+        `role` is read, write or admin. Raises InvalidInput for another one, for a space without a name and
+        for one with a `*` in it, which would be meant as a pattern.
         """
         name = self._space if space is None else clean_name(space) or ""
         if not name.strip() or (space is not None and name != space):
