@@ -213,7 +213,9 @@ class Eraser:
         settled = []
         for erasure in pending:
             left = erasure.residue
-            if not swept.hindrance and looked_for and erasure.id in looked_for:
+            # Where something remains whatever was swept, on a server, rows are searched and no files.
+            may_look = not swept.hindrance or swept.remains
+            if may_look and looked_for and erasure.id in looked_for:
                 left = len(store.residue(*looked_for[erasure.id]))
             state, done = ("pending", None) if swept.hindrance else ("done", self.deps.clock())
             now = replace(

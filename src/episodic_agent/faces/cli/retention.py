@@ -436,10 +436,11 @@ def _tell_erasure(app: App, erasure: Erasure, text: str) -> None:
 
 
 def _state(erasure: Erasure) -> str:
+    left = "" if erasure.residue is None else f", residue {erasure.residue}"
     if not erasure.is_done:
         why = erasure.waits_for or "the file is not cleaned yet"
-        return f"receipt {erasure.id}: pending, {why}; `episodic upkeep` completes it{_remains(erasure)}"
-    left = "" if erasure.residue is None else f", residue {erasure.residue}"
+        remedy = "" if "`episodic" in why else "; `episodic upkeep` completes it"
+        return f"receipt {erasure.id}: pending{left}, {why}{remedy}{_remains(erasure)}"
     return f"receipt {erasure.id}: done{left} ({erasure.measures}){_remains(erasure)}"
 
 
