@@ -31,6 +31,8 @@ from episodic_agent.engine.files.sources import SourcePart, Survey, open_source
 from episodic_agent.engine.files.speakers import NOBODY, ImportOwner
 from episodic_agent.engine.ingest.appending import Incoming, Ingest, shortened
 from episodic_agent.engine.jobs.kinds import TUNE
+from episodic_agent.engine.people.keeping import restore_people
+from episodic_agent.engine.people.naming import PERSON
 from episodic_agent.engine.results import ImportReport
 from episodic_agent.engine.skills.exports import restore_skills, without_skills
 from episodic_agent.engine.threads.session_records import SESSION
@@ -231,7 +233,8 @@ class Importer:
         self._keep_timeouts(scope, head.timeouts)
         if runs:
             with self._deps.store.begin(scope) as tx:
-                keep_tunings(tx, runs)
+                keep_tunings(tx, [one for one in runs if one.type == TUNE])
+                restore_people(tx, [one for one in runs if one.type == PERSON])
         return read, added, threads, taken
 
 
@@ -329,9 +332,9 @@ def _observations(nouns: "Iterator[Noun | Unreadable]", threads: set[UUID]) -> I
 
 
 def _apart(nouns: "Iterator[Noun | Unreadable]", runs: list[Decision]) -> Iterator[Noun]:
-    """Yield what belongs to threads, and put aside what tuning left, which belongs to none."""
+    """Yield what belongs to threads; put aside what belongs to none: of tuning, and of people's names."""
     for noun in nouns:
-        if isinstance(noun, Decision) and noun.type == TUNE:
+        if isinstance(noun, Decision) and noun.type in (TUNE, PERSON):
             runs.append(noun)
         elif not isinstance(noun, Unreadable):
             yield noun

@@ -18,6 +18,7 @@ from episodic_agent.engine.boundary.generations import RESEGMENT
 from episodic_agent.engine.files.own import CheckRecord, FactLine, MarkLine, Moved, Noun, SkillLine
 from episodic_agent.engine.jobs.kinds import CHAIN, COMPACT, OUTCOME, REVIEW
 from episodic_agent.engine.links.joining import EVERY, NAMED, THREADS, live_ties
+from episodic_agent.engine.people.naming import PERSON, SUBJECT
 from episodic_agent.engine.skills.exports import skill_nouns
 from episodic_agent.engine.threads.session_records import SESSION, SessionFacts, read_record, record_of
 from episodic_agent.engine.trace.changes import first_after
@@ -58,6 +59,7 @@ class PastNouns:
     skills: list[Noun] = field(default_factory=list)
     visibility: list[Noun] = field(default_factory=list)
     timeouts: Mapping[str, timedelta] = field(default_factory=dict)
+    people: Sequence[Decision] = ()
     retold: set[UUID] = field(default_factory=set)
 
 
@@ -96,6 +98,7 @@ class PastReader:
         if nouns.threads:
             nouns.links = list(self._links())
             nouns.facts = list(self._facts())
+            nouns.people = self._of(SUBJECT, PERSON)
             nouns.skills = list(self._skills())
             nouns.visibility = list(self._visibility())
         return nouns
