@@ -13,7 +13,7 @@ from episodic_agent.schemas import Decision, Scope
 SAME: Final = "same"
 APART: Final = "apart"
 USER: Final = "user"  # stands for whose memory it is: a decision is true of the memory under any name
-_INITIAL: Final = 2  # letters of an initial with its full stop
+_BESIDE: Final = re.compile(r"[(\[{（【][^)\]}）】]*[)\]}）】]|<?[^\s<>()]+@[^\s<>()]+>?")  # a role, an address
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +123,9 @@ def fullest(names: Iterable[str]) -> str:
     """
 
     def weight(name: str) -> tuple[bool, int, bool, int]:
-        plain = re.sub(r"[(\[{].*?[)\]}]", " ", name)
-        full = [word for word in plain.split() if len(word) > _INITIAL]
-        return "@" not in name, len(full), plain == name and name != fold(name), len(plain)
+        plain = " ".join(_BESIDE.sub(" ", name).split())
+        full = [word for word in plain.split() if word[:1].isupper() and len(word.rstrip(".")) > 1]
+        return bool(plain), len(full), plain == name, len(plain)
 
     return max(names, key=weight)
 

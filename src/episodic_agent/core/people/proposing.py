@@ -4,13 +4,14 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
 from episodic_agent.core.language import fold
 
 _BRACKETS: Final = re.compile(r"[(\[{（【]([^)\]}）】]*)[)\]}）】]")
+_ADDRESS: Final = re.compile(r"[^\s<>()]+@[^\s<>()]+")
 _PRONOUNS: Final = re.compile(r"\w{1,6}(?:\s*/\s*\w{1,6})+")  # "she/her", "they / them"
 _FULL: Final = 2  # words of a name that is one person's
 _INITIALLED: Final = 3  # letters, at least, of the part of a name beside an initial
@@ -25,7 +26,12 @@ class SpokenName:
 
     name: str
     addresses: frozenset[str] = frozenset()
-    talks: Sequence[tuple[object, float, float]] = field(default_factory=tuple)
+    talks: Sequence[tuple[object, float, float]] = ()
+
+    @property
+    def mailboxes(self) -> frozenset[str]:
+        """Return all their mail addresses, with those that stand in the name."""
+        return self.addresses | frozenset(one.casefold() for one in _ADDRESS.findall(self.name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,67 +55,79 @@ def proposals(spoken: Iterable[SpokenName]) -> list[Proposal]:
     Tom Berg = tom.berg@club.org | the same name, written otherwise
     """
     every = list(spoken)
-    parts = [_parts(one.name) for one in every]
-    whole = _one_person([part for part, _ in parts], [role for _, role in parts])
-    fits = {n: _fitting(part, {one for one, _ in parts}) for n, (part, _) in enumerate(parts)}
+    forms = [_forms(one) for one in every]
+    roles = [_parts(one.name)[1] for one in every]
+    one_person = _one_person([(form, role) for some, role in zip(forms, roles, strict=True) for form in some])
+    known = {form for some in forms for form in some}
+    fits = [{fit for form in some for fit in _fitting(form, known)} for some in forms]
     results = []
     for n, m in combinations(range(len(every)), 2):
-        one, other, ours, theirs = every[n], every[m], parts[n][0], parts[m][0]
-        if one.addresses & other.addresses:
-            reason = f"both write from {min(one.addresses & other.addresses)}"
-        elif "@" in one.name and "@" in other.name:  # of the same words in two places
-            continue
-        elif ours and "".join(ours) == "".join(theirs) and whole["".join(ours)]:
+        reason = ""
+        if both := every[n].mailboxes & every[m].mailboxes:
+            reason = f"both write from {min(both)}"
+        elif any(one_person["".join(one)] for one in _shared(forms[n], forms[m])) and _one_box(
+            every[n], every[m]
+        ):
             reason = "the same name, written otherwise"
-        elif (theirs in fits[n] and whole["".join(theirs)]) or (ours in fits[m] and whole["".join(ours)]):
-            if _talk_together(one, other):
-                continue
-            reason = "the only full name that the initial fits"
-        else:
-            continue
-        results.append(Proposal(one.name, other.name, reason))
+        elif any(one_person["".join(one)] for one in fits[n] & forms[m] | fits[m] & forms[n]):
+            boxes = every[n].mailboxes, every[m].mailboxes  # "M. Jensen" of another house is another one
+            if not all(boxes) and not _talk_together(every[n], every[m]):
+                reason = "the only full name that the initial fits"
+        if reason:
+            results.append(Proposal(every[n].name, every[m].name, reason))
     return results
+
+
+def _shared(some: set[tuple[str, ...]], others: set[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Return the forms of a name that are one of another's, whether or not with spaces between its words."""
+    there = {"".join(other) for other in others}
+    return [one for one in some if "".join(one) in there]
+
+
+def _one_box(one: SpokenName, other: SpokenName) -> bool:
+    """Tell whether names that are alike may be one person's: an address alone says too little of another."""
+    return not ({one.name, other.name} <= one.mailboxes | other.mailboxes)
+
+
+def _forms(spoken: SpokenName) -> set[tuple[str, ...]]:
+    """Return the words of a name, and of the addresses of its bearer that are made of several: folded.
+
+    >>> sorted(_forms(SpokenName("Christopher Park <chris.park@example.org>")))
+    [('chris', 'park'), ('christopher', 'park')]
+    """
+    shown = _parts(_ADDRESS.sub(" ", spoken.name))[0]
+    boxes = (_parts(one.partition("@")[0])[0] for one in spoken.mailboxes)
+    return {one for one in (shown, *(box for box in boxes if len(box) >= _FULL)) if one}
 
 
 def _parts(name: str) -> tuple[tuple[str, ...], str]:
     """Return the words of a name, folded, and what stands beside it in brackets but pronouns.
 
-    >>> _parts("Ana Kovać 🌱 (she/her)"), _parts("T. Whitfield [Sales]"), _parts("tom.whitfield@example.org")
-    ((('ana', 'kovac'), ''), (('t', 'whitfield'), 'sales'), (('tom', 'whitfield'), ''))
+    >>> _parts("Ana Kovać 🌱 (she/her)"), _parts("T. Whitfield [Sales]")
+    ((('ana', 'kovac'), ''), (('t', 'whitfield'), 'sales'))
     """
     roles = [fold(one.strip()) for one in _BRACKETS.findall(name) if not _PRONOUNS.fullmatch(one.strip())]
     plain = _PRONOUNS.sub(" ", _BRACKETS.sub(" ", name))
-    local, at, _ = plain.strip().partition("@")
-    is_address = bool(at and local)
-    letters = "".join(_letter(one) for one in (local if is_address else plain))
-    words = tuple(fold(letters).split())
-    if is_address and len(words) < _FULL:  # there is a Tom, and an info, at every address
-        words = ()
-    return words, " ".join(filter(None, roles))
+    letters = "".join(one if unicodedata.category(one)[0] in "LMN" else " " for one in plain)
+    return tuple(fold(letters).split()), " ".join(filter(None, roles))
 
 
-def _letter(character: str) -> str:
-    return character if unicodedata.category(character)[0] in "LMN" else " "
-
-
-def _one_person(parts: Sequence[tuple[str, ...]], roles: Sequence[str]) -> dict[str, bool]:
+def _one_person(named: Iterable[tuple[tuple[str, ...], str]]) -> dict[str, bool]:
     """Tell of each name, without its spaces, whether all who have it may be one person.
 
-    Two who have different roles beside it are not; a first name alone with a role may be anybody of that.
+    Two who have different roles beside it are not; a first name alone may be anybody's of that name.
     """
     beside: dict[str, set[str]] = defaultdict(set)
     full: dict[str, bool] = defaultdict(bool)
-    for words, role in zip(parts, roles, strict=True):
-        beside["".join(words)].add(role)
-        full["".join(words)] |= len(words) >= _FULL
-    firsts = defaultdict(set)
-    for words in parts:
-        if words:
-            firsts[words[0]].add("".join(words))
+    firsts: dict[str, set[str]] = defaultdict(set)
+    for words, role in named:
+        name = "".join(words)
+        beside[name].add(role)
+        full[name] |= len(words) >= _FULL
+        firsts[words[0]].add(name)
     return {
-        name: len(beside[name] - {""}) < _FULL
-        and (full[name] or (beside[name] == {""} and len(firsts.get(name, ())) <= 1))
-        for name in beside
+        name: len(roles - {""}) < _FULL and (full[name] or (roles == {""} and len(firsts[name]) <= 1))
+        for name, roles in beside.items()
     }
 
 
@@ -117,7 +135,7 @@ def _fitting(words: tuple[str, ...], names: set[tuple[str, ...]]) -> Iterable[tu
     """Return the full name that a name with an initial fits, in the ways it is written; none if two do."""
     if len(words) < _FULL or all(len(word) > 1 for word in words):
         return ()
-    fits = [one for one in names if one != words and all(len(word) > 1 for word in one) and _fits(words, one)]
+    fits = [one for one in names if all(len(word) > 1 for word in one) and _fits(words, one)]
     return fits if len({"".join(one) for one in fits}) == 1 else ()
 
 

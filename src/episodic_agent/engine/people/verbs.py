@@ -192,9 +192,8 @@ class _Heard:
         return [*(own or [USER]), *sorted(self.written)] if key == USER else spelled
 
     def spoken(self, name: str) -> SpokenName:
-        addresses = {*self.addresses, *([name.casefold()] if "@" in name else [])}
         talks = [(thread, at.timestamp(), to.timestamp()) for thread, (at, to) in self.talks.items()]
-        return SpokenName(name, frozenset(addresses), talks)
+        return SpokenName(name, frozenset(self.addresses), talks)
 
 
 def _cards(tx: Transaction, people: People) -> list[PersonCard]:
