@@ -13,7 +13,9 @@ from episodic_agent.schemas import Decision, Scope
 SAME: Final = "same"
 APART: Final = "apart"
 USER: Final = "user"  # stands for whose memory it is: a decision is true of the memory under any name
-_BESIDE: Final = re.compile(r"[(\[{（【][^)\]}）】]*[)\]}）】]|<?[^\s<>()]+@[^\s<>()]+>?")  # a role, an address
+_BESIDE: Final = re.compile(
+    r"[(\[{（【][^)\]}）】]*[)\]}）】]|<?[^\s<>()]+@[^\s<>()]+>?"
+)  # a role, an address
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
@@ -34,21 +34,12 @@ class SpokenName:
         return self.addresses | frozenset(one.casefold() for one in _ADDRESS.findall(self.name))
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """Two names that may be one person's, and why."""
-
-    name: str
-    other: str
-    reason: str
-
-
-def proposals(spoken: Iterable[SpokenName]) -> list[Proposal]:
-    """Return which names may be one person's, in their order; never two of which one fits two people.
+def proposals(spoken: Iterable[SpokenName]) -> list[tuple[int, int, str]]:
+    """Return pairs of names, by their places, that may be one person's, and why; none that fits two people.
 
     >>> names = ["Tom W", "Tom Whitfield", "TOM WHITFIELD (he/him)", "Tom Berg", "tom.berg@club.org", "Tom"]
-    >>> for one in proposals(map(SpokenName, names)):
-    ...     print(one.name, "=", one.other, "|", one.reason)
+    >>> for first, second, reason in proposals(map(SpokenName, names)):
+    ...     print(names[first], "=", names[second], "|", reason)
     Tom W = Tom Whitfield | the only full name that the initial fits
     Tom W = TOM WHITFIELD (he/him) | the only full name that the initial fits
     Tom Whitfield = TOM WHITFIELD (he/him) | the same name, written otherwise
@@ -74,7 +65,7 @@ def proposals(spoken: Iterable[SpokenName]) -> list[Proposal]:
             if not all(boxes) and not _talk_together(every[n], every[m]):
                 reason = "the only full name that the initial fits"
         if reason:
-            results.append(Proposal(every[n].name, every[m].name, reason))
+            results.append((n, m, reason))
     return results
 
 
@@ -84,9 +75,9 @@ def _shared(some: set[tuple[str, ...]], others: set[tuple[str, ...]]) -> list[tu
     return [one for one in some if "".join(one) in there]
 
 
-def _one_box(one: SpokenName, other: SpokenName) -> bool:
+def _one_box(speaker: SpokenName, other: SpokenName) -> bool:
     """Tell whether names that are alike may be one person's: an address alone says too little of another."""
-    return not ({one.name, other.name} <= one.mailboxes | other.mailboxes)
+    return not {speaker.name, other.name} <= speaker.mailboxes | other.mailboxes
 
 
 def _forms(spoken: SpokenName) -> set[tuple[str, ...]]:
@@ -153,15 +144,11 @@ def _fits(short: tuple[str, ...], full: tuple[str, ...]) -> bool:
     )
 
 
-def _talk_together(one: SpokenName, other: SpokenName) -> bool:
+def _talk_together(speaker: SpokenName, other: SpokenName) -> bool:
     """Tell whether two names speak in one thread in the same time: one person mostly has one there."""
-    return any(_overlaps(one.talks, other.talks))
-
-
-def _overlaps(
-    some: Sequence[tuple[object, float, float]], others: Sequence[tuple[object, float, float]]
-) -> Iterator[bool]:
-    there = {thread: (first, last) for thread, first, last in others}
-    for thread, first, last in some:
-        if thread in there:
-            yield first < there[thread][1] and there[thread][0] < last
+    there = {thread: (first, last) for thread, first, last in other.talks}
+    return any(
+        first < there[thread][1] and there[thread][0] < last
+        for thread, first, last in speaker.talks
+        if thread in there
+    )

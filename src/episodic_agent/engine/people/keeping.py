@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final, cast
 
 from episodic_agent.core.people.joining import SAME, USER
 from episodic_agent.engine.people.naming import MOST_NAMES, PERSON, SUBJECT, people_of
 from episodic_agent.protocols import Transaction
-from episodic_agent.schemas import Decision
+from episodic_agent.schemas import Decision, Json
+
+_PAIR: Final = 2
 
 
 def said_of_names(tx: Transaction) -> Sequence[Decision]:
@@ -29,23 +32,22 @@ def forget_unspoken(tx: Transaction) -> None:
     people = people_of(tx)
     spoke = {USER, *map(people.key, tx.observations.actors(limit=MOST_NAMES))}
 
-    def left(name: str) -> str | None:
-        group = (name, *people.names(name))
-        stays = next((one for one in group if people.key(one) in spoke), None)
-        return USER if stays is not None and people.key(stays) == USER else stays
+    def staying(name: str) -> str | None:
+        """Return a name of the same person under which something is left."""
+        left = [one for one in (name, *people.names(name)) if people.key(one) in spoke]
+        return next((USER if people.key(one) == USER else one for one in left), None)
 
     for decision in decisions:
-        names = decision.detail.get("names")
-        told = [str(one) for one in names] if isinstance(names, list | tuple) else []
-        if all(people.key(one) in spoke for one in told):
+        names = [str(one) for one in cast("Sequence[Json]", decision.detail["names"])]
+        left = [one for one in names if people.key(one) in spoke]
+        if left == names:
             continue
         if decision.verdict == SAME:
-            kept = list(dict.fromkeys(one for one in map(left, told) if one is not None))
-        else:
-            kept = [one for one in told if people.key(one) in spoke] if people.key(told[0]) in spoke else []
-        if len(kept) < 1 + (decision.verdict == SAME):
+            left = list(dict.fromkeys(one for one in map(staying, names) if one is not None))
+        goes = len(left) < _PAIR if decision.verdict == SAME else names[0] not in left
+        if goes:
             tx.knowledge.revoke(decision.id)
             continue
         shown = decision.detail.get("shown")
-        detail = {"names": kept, "shown": shown if shown in kept else None}
+        detail = {"names": left, "shown": shown if shown in left else None}
         tx.knowledge.decide(replace(decision, detail=detail), amend=True)

@@ -106,8 +106,8 @@ class _Names:
 
     def stored(self, names: Iterable[str]) -> list[str]:
         """Return the names in messages of whoever is shown by some."""
-        wanted = {self.shown(name) for name in names}
-        return sorted({*wanted, *(one for one in self.spoke if self.shown(one) in wanted)})
+        asked = {self.shown(name) for name in names}
+        return sorted({*asked, *(one for one in self.spoke if self.shown(one) in asked)})
 
     def subject(self, subject: str) -> str:
         """Return the subject of facts of a person; whose memory it is has one name in facts."""
@@ -178,13 +178,13 @@ class _NamedEpisodes(_NamedReading):
         return [self._shown(one) for one in self._source.list(**asked)]
 
     def _shown(self, episode: Episode) -> Episode:
-        metadata = {name: self._told(name, value) for name, value in episode.metadata.items()}
+        metadata = {name: self._detail(name, value) for name, value in episode.metadata.items()}
         return replace(episode, summary=self._led(episode.summary), metadata=metadata)
 
     def _led(self, text: str) -> str:
         return _leads(self._names.people).sub(lambda match: self._names.shown(match[0]), text)
 
-    def _told(self, name: str, value: Json) -> Json:
+    def _detail(self, name: str, value: Json) -> Json:
         if name in _WORDS and isinstance(value, str):
             return self._led(value)
         if name == "participants" and isinstance(value, list | tuple):

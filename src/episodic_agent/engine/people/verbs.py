@@ -94,11 +94,11 @@ class PeopleRoom(RoomOf):
         """
         return self._decided(APART, [name] if other is None else [name, other], None)
 
-    def _decided(self, verdict: str, given: Sequence[str], shown: str | None) -> PersonCard:
+    def _decided(self, verdict: str, asked: Sequence[str], shown: str | None) -> PersonCard:
         with self._at.write() as tx:
             tx.hold("threads")
             people = people_of(tx)
-            names = [_spoken(tx, people, one) for one in given]
+            names = [_spoken(tx, people, one) for one in asked]
             leads = None if shown is None else _spoken(tx, people, shown)
             if _changes(people, verdict, names, leads):
                 last = [one.at + _NEXT for one in tx.knowledge.decisions(subject=SUBJECT, type=PERSON)[-1:]]
@@ -119,12 +119,12 @@ class PeopleRoom(RoomOf):
         with self._at.read(as_stored=True) as tx:
             after = people_of(tx)
             cards = [one for one in _cards(tx, after) if after.key(names[0]) in map(after.key, one.names)]
-        return cards[0]
+        return cards[0] if cards else PersonCard(asked[0], [asked[0]], [], 0, None, None, is_user=True)
 
 
-def _spoken(tx: Transaction, people: People, given: str) -> str:
+def _spoken(tx: Transaction, people: People, asked: str) -> str:
     """Return a name as messages have it, "user" for the memory's own user; NotFound where nobody has it."""
-    name = worded("name", given).strip()
+    name = worded("name", asked).strip()
     if not name:
         raise InvalidInput("a name is empty; name who speaks here")
     key = people.key(name)
@@ -163,7 +163,7 @@ def _changes(people: People, verdict: str, names: Sequence[str], shown: str | No
 
 
 @dataclass(slots=True)
-class _Heard:
+class _Speaker:
     """What is known of a speaker while messages are read."""
 
     spelled: dict[str, int] = field(default_factory=dict)
@@ -197,25 +197,23 @@ class _Heard:
 
 
 def _cards(tx: Transaction, people: People) -> list[PersonCard]:
-    heard: dict[str, _Heard] = {}
+    speakers: dict[str, _Speaker] = {}
     for message in _messages(tx):
-        heard.setdefault(people.key(message.actor), _Heard()).hear(message)
+        speakers.setdefault(people.key(message.actor), _Speaker()).hear(message)
     persons: dict[str, list[str]] = {}  # the keys of each, by the name shown
-    for key, one in heard.items():
-        persons.setdefault(people.shown(one.names(key, people)[0]), []).append(key)
-    proposed = _proposed(people, heard)
+    for key, speaker in speakers.items():
+        persons.setdefault(_shown(people, key, speaker), []).append(key)
+    proposed = _proposed(people, speakers)
     cards = []
     for name, keys in persons.items():
-        group, some = people.names(name), [heard[key] for key in keys]
-        spelled = [one for key in keys for one in heard[key].names(key, people)]
+        group, some = people.names(name), [speakers[key] for key in keys]
+        spelled = [one for key in keys for one in speakers[key].names(key, people)]
         channels = {channel: 0 for one in some for channel in one.channels}
         times = [time for one in some for talk in one.talks.values() for time in talk]
         cards.append(
             PersonCard(
                 name=name,
-                names=list(
-                    dict.fromkeys([name, *(one for one in (*group, *spelled) if one != USER or name == USER)])
-                ),
+                names=list(dict.fromkeys([name, *(n for n in (*group, *spelled) if n != USER)])),
                 channels=sorted(channels),
                 messages=sum(sum(one.spelled.values()) for one in some),
                 first_at=min(times, default=None),
@@ -227,26 +225,32 @@ def _cards(tx: Transaction, people: People) -> list[PersonCard]:
     return sorted(cards, key=lambda one: (-one.messages, one.name))
 
 
-def _proposed(people: People, heard: dict[str, _Heard]) -> dict[str, list[ProposedName]]:
+def _shown(people: People, key: str, speaker: _Speaker) -> str:
+    return people.shown(speaker.names(key, people)[0])
+
+
+def _proposed(people: People, speakers: dict[str, _Speaker]) -> dict[str, list[ProposedName]]:
     """Return the names that may be somebody's besides, by the name each person is shown by."""
-    spoken = {name: one.spoken(name) for key, one in heard.items() for name in _asked(key, one, people)}
+    spoken = [
+        (_shown(people, key, speaker), speaker.spoken(name))
+        for key, speaker in speakers.items()
+        for name in _asked(key, speaker, people)
+    ]
     result: dict[str, dict[str, str]] = {}
-    for one in proposals(spoken.values()):
-        left, right = people.shown(one.name), people.shown(one.other)
-        pairs = {
-            frozenset((people.key(a), people.key(b)))
-            for a in people.names(one.name)
-            for b in people.names(one.other)
-        }
-        if people.key(left) == people.key(right) or not pairs.isdisjoint(people.parted):
-            continue
-        result.setdefault(left, {}).setdefault(one.other, one.reason)
-        result.setdefault(right, {}).setdefault(one.name, one.reason)
-    return {name: [ProposedName(*one) for one in names.items()] for name, names in result.items()}
+    for first, second, reason in proposals(name for _, name in spoken):
+        (left, name), (right, other) = spoken[first], spoken[second]
+        pairs = (
+            frozenset((people.key(a), people.key(b))) for a in people.names(left) for b in people.names(right)
+        )
+        if left != right and people.parted.isdisjoint(pairs):
+            result.setdefault(left, {}).setdefault(other.name, reason)
+            result.setdefault(right, {}).setdefault(name.name, reason)
+    return {name: [ProposedName(*pair) for pair in names.items()] for name, names in result.items()}
 
 
-def _asked(key: str, one: _Heard, people: People) -> list[str]:
-    names = one.names(key, people)
+def _asked(key: str, speaker: _Speaker, people: People) -> list[str]:
+    """Return the names by which others may be somebody: of whose memory it is, all they are known by."""
+    names = speaker.names(key, people)
     return [name for name in names if name != USER] if key == USER else names[:1]
 
 

@@ -73,11 +73,13 @@ def _by_any_name(tx: Transaction, conditions: MetadataFilter) -> MetadataFilter:
         return conditions
     people = people_of(tx)
 
-    def wide(one: Condition) -> Condition:
-        names = [fold(name) for value in one.values for name in (value, *people.names(value))]
-        return replace(one, values=tuple(dict.fromkeys(names))) if one.field == "participant" else one
+    def widened(condition: Condition) -> Condition:
+        if condition.field != "participant":
+            return condition
+        names = [fold(name) for value in condition.values for name in (value, *people.names(value))]
+        return replace(condition, values=tuple(dict.fromkeys(names)))
 
-    return replace(conditions, fields=tuple(tuple(map(wide, field)) for field in conditions.fields))
+    return replace(conditions, fields=tuple(tuple(map(widened, field)) for field in conditions.fields))
 
 
 def refs_of(spans: Iterable[Standing | tuple[int, int]]) -> Refs:

@@ -21,6 +21,7 @@ from episodic_agent.core import recall as ranking
 from episodic_agent.core.chains.filters import EVERYTHING, MetadataFilter
 from episodic_agent.core.context.retrieved import DETAILS, Detail
 from episodic_agent.core.language import words
+from episodic_agent.core.people.joining import People
 from episodic_agent.core.recall.due import DATED_ONLY
 from episodic_agent.core.recall.policies import FUSING, SEED_003, policy_name
 from episodic_agent.core.recall.seed import PER_LEG
@@ -36,7 +37,7 @@ from episodic_agent.engine.arguments import (
 )
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.filters import Walls
-from episodic_agent.engine.people.naming import NOBODY, People, analysed_by_name, people_of, reading_named
+from episodic_agent.engine.people.naming import NOBODY, analysed_by_name, people_of, reading_named
 from episodic_agent.engine.recall import commitments, whereabouts
 from episodic_agent.engine.recall.due import due_shares
 from episodic_agent.engine.recall.elsewhere import projects_meant
