@@ -14,6 +14,7 @@ from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Store, Transaction
 from episodic_agent.schemas import Scope
+from episodic_agent.schemas.decisions import PEOPLE, PERSON
 from episodic_agent.showing import clipped, visible
 
 if TYPE_CHECKING:
@@ -72,10 +73,10 @@ class Scoped:
         with self.deps.store.begin(self.scope, write=False) as tx:
             known = self.new or bool(tx.observations.actors(limit=1))
             if known:
-                yield self._held(tx if as_stored else naming.named(tx))
+                yield self._held(tx if as_stored else _named(tx))
         if not known:  # asked only now: most who are named are known, and this is another transaction
             with self.deps.store.begin(self.known(), write=False) as tx:
-                yield self._held(tx if as_stored else naming.named(tx))
+                yield self._held(tx if as_stored else _named(tx))
 
     def _held(self, tx: Transaction) -> Transaction:
         return recall_walls.walled_off(tx, self.walls) if self.walls else tx
@@ -101,6 +102,12 @@ class RoomOf:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {visible(self._at.scope.user_id)!r}>"
+
+
+def _named(tx: Transaction) -> Transaction:
+    """Return what reads with one name for each person; most memories say nothing of names."""
+    said = tx.knowledge.decisions(subject=PEOPLE, type=PERSON, last=1)
+    return naming.named(tx) if said else tx
 
 
 def fresh_id(deps: Deps) -> UUID:

@@ -62,7 +62,7 @@ class Erasure:
     residue: int | None = None
     waits_for: str = ""
     repeated_by: Sequence[UUID] = ()
-    names: Sequence[str] = ()
+    names: Sequence[str] = field(default=(), compare=False)
     near_names: Mapping[str, int] = field(default_factory=dict)
     measures: str = ""
     remains: str = ""

@@ -118,7 +118,7 @@ class Forgetter:
         def erase(tx: Transaction) -> tuple[Erasure, Sequence[Observation]]:
             refs, name = _refs_named(tx, what, named)
             gone = [*tx.observations.get(refs).values()]
-            names = sorted(actors_called(tx, str(named))) if what is What.SPEAKER else []
+            names = tuple(sorted(actors_called(tx, str(named)))) if what is What.SPEAKER else ()
             near = near_names(tx, str(named), names) if what is What.SPEAKER else {}
             made = self._eraser.erase(tx, refs, reason=REQUEST, now=at, what=what, name=name)
             if made is None:

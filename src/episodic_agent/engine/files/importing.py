@@ -32,7 +32,6 @@ from episodic_agent.engine.files.speakers import NOBODY, ImportOwner
 from episodic_agent.engine.ingest.appending import Incoming, Ingest, shortened
 from episodic_agent.engine.jobs.kinds import TUNE
 from episodic_agent.engine.people.keeping import restore_people
-from episodic_agent.engine.people.naming import PERSON
 from episodic_agent.engine.results import ImportReport
 from episodic_agent.engine.skills.exports import restore_skills, without_skills
 from episodic_agent.engine.threads.session_records import SESSION
@@ -41,6 +40,7 @@ from episodic_agent.engine.visibility.exports import restore_visibility, without
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import OwnTimeout
 from episodic_agent.schemas import Decision, Episode, Link, Observation, Scope, Thread
+from episodic_agent.schemas.decisions import PERSON
 from episodic_agent.showing import visible
 
 COUNTED = {"thread": Thread, "observation": Observation, "episode": Episode}  # what a header announces

@@ -18,7 +18,6 @@ from episodic_agent.engine.boundary.generations import RESEGMENT
 from episodic_agent.engine.files.own import CheckRecord, FactLine, MarkLine, Moved, Noun, SkillLine
 from episodic_agent.engine.jobs.kinds import CHAIN, COMPACT, OUTCOME, REVIEW
 from episodic_agent.engine.links.joining import EVERY, NAMED, THREADS, live_ties
-from episodic_agent.engine.people.naming import PERSON, SUBJECT
 from episodic_agent.engine.skills.exports import skill_nouns
 from episodic_agent.engine.threads.session_records import SESSION, SessionFacts, read_record, record_of
 from episodic_agent.engine.trace.changes import first_after
@@ -40,6 +39,7 @@ from episodic_agent.schemas import (
     Thread,
 )
 from episodic_agent.schemas.chains import Refusal
+from episodic_agent.schemas.decisions import PEOPLE, PERSON
 from episodic_agent.schemas.facts import FactTombstone, StoredFact
 
 MOST_NAMES: Final = 2_000  # under which episodes of one group of linked threads are looked for
@@ -98,7 +98,7 @@ class PastReader:
         if nouns.threads:
             nouns.links = list(self._links())
             nouns.facts = list(self._facts())
-            nouns.people = self._of(SUBJECT, PERSON)
+            nouns.people = self._of(PEOPLE, PERSON)
             nouns.skills = list(self._skills())
             nouns.visibility = list(self._visibility())
         return nouns

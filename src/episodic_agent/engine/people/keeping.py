@@ -5,16 +5,17 @@ from dataclasses import replace
 from typing import Final, cast
 
 from episodic_agent.core.people.joining import SAME, USER
-from episodic_agent.engine.people.naming import MOST_NAMES, PERSON, SUBJECT, people_of
+from episodic_agent.engine.people.naming import MOST_NAMES, people_of
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Decision, Json
+from episodic_agent.schemas.decisions import PEOPLE, PERSON
 
 _PAIR: Final = 2
 
 
 def said_of_names(tx: Transaction) -> Sequence[Decision]:
     """Return what was said of names, oldest first."""
-    return tx.knowledge.decisions(subject=SUBJECT, type=PERSON)
+    return tx.knowledge.decisions(subject=PEOPLE, type=PERSON)
 
 
 def restore_people(tx: Transaction, decisions: Sequence[Decision]) -> None:

@@ -15,6 +15,7 @@ from episodic_agent.core.people.joining import USER, People, read_people
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Store, Transaction
 from episodic_agent.schemas import Episode, Json, Observation, Scope
+from episodic_agent.schemas.decisions import PEOPLE, PERSON
 from episodic_agent.schemas.facts import FactEvidence, StoredFact
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ else:
 
 NOBODY: Final = People()
 _WORDS: Final = ("micro", "macro")  # of metadata: what compaction told
-PERSON: Final = "person"  # the type of a decision about names
-SUBJECT: Final = UUID("70656f70-6c65-5000-8000-000000000000")  # what all of them are about
 MOST_NAMES: Final = 1 << 20  # of one user's memory
 
 
@@ -35,7 +34,7 @@ def people_of(tx: Transaction) -> People:
     """Return who goes by several names in a user's memory."""
     if isinstance(tx, NamedTransaction):
         return tx.people
-    return read_people(tx.knowledge.decisions(subject=SUBJECT, type=PERSON), tx.scope.user_id)
+    return read_people(tx.knowledge.decisions(subject=PEOPLE, type=PERSON), tx.scope.user_id)
 
 
 def named(tx: Transaction) -> Transaction:

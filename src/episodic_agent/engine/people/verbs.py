@@ -12,12 +12,13 @@ from episodic_agent.core.threads.channels import channel_name
 from episodic_agent.core.threads.turns import is_reply
 from episodic_agent.engine.arguments import worded
 from episodic_agent.engine.files.speakers import written_as
-from episodic_agent.engine.people.naming import MOST_NAMES, PERSON, SUBJECT, people_of
+from episodic_agent.engine.people.naming import MOST_NAMES, people_of
 from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.trace.acts import acts
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Decision, Observation, Scope
+from episodic_agent.schemas.decisions import PEOPLE, PERSON
 from episodic_agent.showing import clipped, described
 
 ADDRESS: Final = "address"  # among an observation's extras: where a mail came from
@@ -101,13 +102,13 @@ class PeopleRoom(RoomOf):
             names = [_spoken(tx, people, one) for one in asked]
             leads = None if shown is None else _spoken(tx, people, shown)
             if _changes(people, verdict, names, leads):
-                last = [one.at + _NEXT for one in tx.knowledge.decisions(subject=SUBJECT, type=PERSON)[-1:]]
+                last = [one.at + _NEXT for one in tx.knowledge.decisions(subject=PEOPLE, type=PERSON)[-1:]]
                 tx.knowledge.decide(
                     Decision(
                         id=self._at.fresh(),
                         type=PERSON,
                         at=max([self._at.deps.clock(), *last]),  # they are read in the order they were made
-                        subject=SUBJECT,
+                        subject=PEOPLE,
                         features={},
                         score=1.0,
                         threshold=0.0,
