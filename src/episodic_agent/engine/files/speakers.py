@@ -128,6 +128,7 @@ def check_speakers(path: object, holders: Iterable[frozenset[str]], speaking: fr
 
 
 WRITTEN_AS: Final = "speaker"  # among an observation's extras: the name that the user has in the export
+ADDRESS: Final = "address"  # the same: where a mail of somebody with a name came from
 _UNMET: Final = "nobody is called "
 _LISTED: Final = 8  # names of others that a line lists
 _PICTURES: Final = ("So", "Sk", "Cf", "Me", "Mn")  # categories of signs that decorate a name

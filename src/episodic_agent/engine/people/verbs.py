@@ -11,7 +11,7 @@ from episodic_agent.core.people.proposing import SpokenName, proposals
 from episodic_agent.core.threads.channels import channel_name
 from episodic_agent.core.threads.turns import is_reply
 from episodic_agent.engine.arguments import worded
-from episodic_agent.engine.files.speakers import written_as
+from episodic_agent.engine.files.speakers import ADDRESS, written_as
 from episodic_agent.engine.people.naming import MOST_NAMES, people_of
 from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.trace.acts import acts
@@ -21,7 +21,6 @@ from episodic_agent.schemas import Decision, Observation, Scope
 from episodic_agent.schemas.decisions import PEOPLE, PERSON
 from episodic_agent.showing import clipped, described
 
-ADDRESS: Final = "address"  # among an observation's extras: where a mail came from
 _PAGE: Final = 2048
 _NAMED: Final = 10  # people an error names
 _LONGEST: Final = 80  # characters of a name in an error
