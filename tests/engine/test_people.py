@@ -122,7 +122,9 @@ def test_contexts_cards_and_answers_have_one_name(ana: UserMemory) -> None:
         context = ana.context("What did Tom say of the boat shed and the ladder?", thread="new").text
         answer = ana.retrieve("What is with the boat shed, the sails and the ladder?", detail="high")
         cards = [f"{card.title} {card.summary}" for card in ana.episodes.list()]
-        return "\n".join([context, answer, *cards])
+        story = ana.chains.replay("the boat shed, the sails and the ladder")
+        parts = [part.text for part in ana.sections.list()]
+        return "\n".join([context, answer, *cards, story, *parts])
 
     before = text()
     assert all(f"{name}" in before for name in ("Tom W", "tom.whitfield@example.org", "Ana K."))
@@ -140,6 +142,21 @@ def test_promises_are_the_persons_under_any_name(ana: UserMemory) -> None:
         assert answer.query == question
         assert {one.by for one in answer.commitments} == {"Tom Whitfield"}
         assert {one.observation.text for one in answer.commitments} == {LADDER, SAILS}
+        assert all(text in ana.context(question, thread="new").text for text in (LADDER, SAILS))
+
+
+def test_who_took_part_is_found_under_any_name(ana: UserMemory) -> None:
+    join(ana)
+    assert len(ana.episodes.list(where="participant=Tom W")) == 3
+    assert len(ana.episodes.list(where="participant=Tom Berg")) == 2
+
+
+def test_what_whose_memory_it_is_said_under_any_name_is_theirs(club: UserMemory) -> None:
+    join(club)
+    assert {*said(club, speaker="user").values()} == {"ana"}
+    assert len(said(club, speaker="Ana K.")) == 3
+    assert {one.by for one in club.search("What did I promise?").commitments} == {"ana"}
+    assert len(club.search("What did I promise?").commitments) > 1
 
 
 def test_facts_are_about_the_person_under_any_name(ana: UserMemory) -> None:
