@@ -4,11 +4,14 @@ from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 from builders.chats import START, Clock
 from conftest import OpenMemory
 
 from episodic_agent import Memory, UserMemory
+from episodic_agent.core.people.joining import People
+from episodic_agent.engine.people.naming import analysed_by_name
 from episodic_agent.errors import InvalidInput, NotFound
 
 NEAREST = r"nobody called 'Tom Whitfeld' .* here: 'Tom Whitfield', .*'Tom Berg', .*'ana'"
@@ -118,12 +121,14 @@ def test_likely_names_are_proposed_and_not_joined_and_a_no_is_kept(club: UserMem
 
 
 def test_contexts_cards_and_answers_have_one_name(ana: UserMemory) -> None:
+    ana.sections.compact()
+
     def text() -> str:
         context = ana.context("What did Tom say of the boat shed and the ladder?", thread="new").text
         answer = ana.retrieve("What is with the boat shed, the sails and the ladder?", detail="high")
         cards = [f"{card.title} {card.summary}" for card in ana.episodes.list()]
         story = ana.chains.replay("the boat shed, the sails and the ladder")
-        parts = [part.text for part in ana.sections.list()]
+        parts = [f"{part.micro} {part.meso}" for part in ana.sections.list()]
         return "\n".join([context, answer, *cards, story, *parts])
 
     before = text()
@@ -143,6 +148,29 @@ def test_promises_are_the_persons_under_any_name(ana: UserMemory) -> None:
         assert {one.by for one in answer.commitments} == {"Tom Whitfield"}
         assert {one.observation.text for one in answer.commitments} == {LADDER, SAILS}
         assert all(text in ana.context(question, thread="new").text for text in (LADDER, SAILS))
+
+
+def test_a_prompt_is_told_what_one_of_two_with_a_first_name_took_on(club: UserMemory) -> None:
+    sign = "I'll repaint the sign of the club next week, promised."
+    club.add({"name": "Tom Berg", "content": sign, "timestamp": START + timedelta(days=4)}, thread="sign")
+    join(club)
+    text = club.context("What did Tom W promise?", thread="new").text
+    assert LADDER in text
+    assert sign not in text
+
+
+def test_ranking_knows_who_spoke_by_the_name_that_is_shown(club: UserMemory) -> None:
+    join(club)
+    with club._at.read() as tx:
+        refs = tx.observations.having("actor", ["Tom Whitfield"])
+        marks = tx.index.observation_marks(np.array(refs, np.int64))
+    assert [mark.actor for mark in marks] == ["Tom Whitfield"] * 3
+
+
+def test_i_am_whose_memory_it_is_whatever_they_write_under() -> None:
+    people = People("ana", (("ana", "Ana K."),))
+    query = analysed_by_name(people, "What did I say of the sails?", ["ana", "Tom W"], START)
+    assert query.speakers == {"ana"}
 
 
 def test_who_took_part_is_found_under_any_name(ana: UserMemory) -> None:
