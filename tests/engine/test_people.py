@@ -121,15 +121,12 @@ def test_likely_names_are_proposed_and_not_joined_and_a_no_is_kept(club: UserMem
 
 
 def test_contexts_cards_and_answers_have_one_name(ana: UserMemory) -> None:
-    ana.sections.compact()
-
     def text() -> str:
         context = ana.context("What did Tom say of the boat shed and the ladder?", thread="new").text
         answer = ana.retrieve("What is with the boat shed, the sails and the ladder?", detail="high")
         cards = [f"{card.title} {card.summary}" for card in ana.episodes.list()]
         story = ana.chains.replay("the boat shed, the sails and the ladder")
-        parts = [f"{part.micro} {part.meso}" for part in ana.sections.list()]
-        return "\n".join([context, answer, *cards, story, *parts])
+        return "\n".join([context, answer, *cards, story])
 
     before = text()
     assert all(f"{name}" in before for name in ("Tom W", "tom.whitfield@example.org", "Ana K."))
@@ -138,6 +135,28 @@ def test_contexts_cards_and_answers_have_one_name(ana: UserMemory) -> None:
     assert "Tom Whitfield said:" in after
     for name in ("Tom W said", "Tom W:", "tom.whitfield@example.org", "Ana K.", "she/her"):
         assert name not in after
+
+
+def test_parts_of_a_long_thread_are_told_under_one_name(club: UserMemory) -> None:
+    things = ("mast", "sail", "keel", "rope", "anchor", "deck", "hull", "oar", "bow", "stern") * 3
+    lines = [
+        {
+            "name": ("Tom W", "Tom Berg", "Tom Whitfield")[n % 3],
+            "content": f"We decided that the {thing} number {n} goes to the harbour, and I will paint it.",
+            "timestamp": START + timedelta(days=5, minutes=n),
+        }
+        for n, thing in enumerate(things)
+    ]
+    club.add(lines, thread="paint")
+    club.flush()
+    club.sections.compact(thread="paint")
+    (part,) = club.sections.list(thread="paint")
+    assert "Tom W: " in part.micro + part.meso
+    assert "Tom W: " in part.macro
+    join(club)
+    (part,) = club.sections.list(thread="paint")
+    assert "Tom Whitfield: " in part.macro
+    assert "Tom W: " not in part.micro + part.meso + part.macro
 
 
 def test_promises_are_the_persons_under_any_name(ana: UserMemory) -> None:
