@@ -106,8 +106,7 @@ class RoomOf:
 
 def _named(tx: Transaction) -> Transaction:
     """Return what reads with one name for each person; most memories say nothing of names."""
-    said = tx.knowledge.decisions(subject=PEOPLE, type=PERSON, last=1)
-    return naming.named(tx) if said else tx
+    return naming.named(tx) if tx.knowledge.decisions(subject=PEOPLE, type=PERSON, last=1) else tx
 
 
 def fresh_id(deps: Deps) -> UUID:

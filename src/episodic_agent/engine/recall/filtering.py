@@ -20,6 +20,7 @@ from episodic_agent.core.chains.filters import (
 )
 from episodic_agent.core.facts.speakers import OWNER, person_of
 from episodic_agent.core.language import fold
+from episodic_agent.core.people.joining import nearest
 from episodic_agent.core.threads.channels import are_apart, channel_name, projects_of
 from episodic_agent.engine.arguments import clean_name
 from episodic_agent.engine.episodes import listing
@@ -266,7 +267,7 @@ def no_speaker(tx: Transaction, speaker: str, only: frozenset[UUID] | None = Non
     spoke = dict.fromkeys(
         owner if person_of(actor, owner) == OWNER else actor for actor in tx.observations.actors()
     )
-    known = "" if only is not None else f"; who spoke: {', '.join([*spoke][:_NAMED])}"
+    known = "" if only is not None else f"; who spoke: {', '.join(nearest(speaker, spoke)[:_NAMED])}"
     return f"nothing is stored that {clipped(speaker, _SHOWN)!r} said{known}"
 
 
