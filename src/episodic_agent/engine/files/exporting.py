@@ -14,6 +14,7 @@ from episodic_agent.engine.files.own import CheckRecord, Noun, export_lines, hea
 from episodic_agent.engine.jobs.kinds import CHAIN, COMPACT, FACTS, LINK, REVIEW, TUNE
 from episodic_agent.engine.links import joining
 from episodic_agent.engine.own_ids import origin_decisions
+from episodic_agent.engine.people.keeping import said_of_names
 from episodic_agent.engine.skills.exports import skill_nouns
 from episodic_agent.engine.strength.reviewing import standing
 from episodic_agent.engine.threads.resolving import THREAD
@@ -42,6 +43,7 @@ def export(tx: Transaction, now: datetime, among: Collection[UUID] | None = None
     yield from export_lines(_links(tx, full_episodes))
     yield from export_lines(origin_decisions(tx))
     yield from export_lines(tx.knowledge.decisions(type=TUNE))
+    yield from export_lines(said_of_names(tx))
     yield from export_lines(skill_nouns(tx))
     yield from export_lines(fact_nouns(tx))
     yield from export_lines(visibility_nouns(tx))

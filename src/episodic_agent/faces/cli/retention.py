@@ -450,8 +450,9 @@ def _remains(erasure: Erasure) -> str:
 
 def _repeats(erasure: Erasure) -> str:
     """Say who has a like name, and which messages that stay hold the same words; "" where there is none."""
+    went = f"\nsaid as {', '.join(map(repr, erasure.names))}" if len(erasure.names) > 1 else ""
     near = [f"{name!r}: {plural(count, 'message')}" for name, count in erasure.near_names.items()]
-    named = f"\nkept, of like names: {', '.join(near)}" if near else ""
+    named = went + (f"\nkept, of like names: {', '.join(near)}" if near else "")
     if not erasure.repeated_by:
         return named
     count = plural(len(erasure.repeated_by), "message")
