@@ -280,7 +280,7 @@ export interface EpisodePage {
 /** Where an episode is in its life. */
 export type EpisodeState = "open" | "closed" | "compacted" | "archived";
 
-/** The receipt of an erasure. `subject` is `fingerprint` of what was erased, `counts` how many of which kind went, `at` record time. `state` is "pending" until the database was swept (`waits_for` says what hindered that), then "done". `measures` are what was done about it, `remains` where bytes of it may still lie, "" where nowhere that the store knows of. `residue` is how many of the strings looked for were still found where `residue` of the store looks (in the file; on a server in the rows); None: nobody looked. `owner` is the hash of the user's name by which a store finds the receipt again; "" before it is written. `repeated_by` are observations that are kept and hold the same words: an echo, a quotation, a copy, and in the same turn what shares a word that is seldom said. They are told to who erases, and not written. `near_names` are speakers whose names are like that of the one erased, with how many messages they have: a person who was renamed. They are told in the same way. `by` is who erased it; None where that was not kept yet. */
+/** The receipt of an erasure. `subject` is `fingerprint` of what was erased, `counts` how many of which kind went, `at` record time. `state` is "pending" until the database was swept (`waits_for` says what hindered that), then "done". `measures` are what was done about it, `remains` where bytes of it may still lie, "" where nowhere that the store knows of. `residue` is how many of the strings looked for were still found where `residue` of the store looks (in the file; on a server in the rows); None: nobody looked. `owner` is the hash of the user's name by which a store finds the receipt again; "" before it is written. `repeated_by` are observations that are kept and hold the same words: an echo, a quotation, a copy, and in the same turn what shares a word that is seldom said. They are told to who erases, and not written. `names` are those that a speaker who was erased went by, `near_names` speakers whose names are like theirs, with how many messages they have: a person who was renamed. Both are told in the same way. `by` is who erased it; None where that was not kept yet. */
 export interface Erasure {
   id: string;
   what: What;
@@ -293,6 +293,7 @@ export interface Erasure {
   residue: number | null;
   waits_for: string;
   repeated_by: string[];
+  names: string[];
   near_names: Record<string, number>;
   measures: string;
   remains: string;
@@ -684,6 +685,24 @@ export interface PageUuid {
   /** Give it as `cursor` for the next page; null on the last. */ next: string | null;
 }
 
+/** Somebody who spoke here. `name` is the one shown, `names` all they go by, that one first. `first_at` and `last_at` are event time; None for the memory's own user before they spoke. `proposed` are names of others that may be theirs. */
+export interface PersonCard {
+  name: string;
+  names: string[];
+  channels: string[];
+  messages: number;
+  first_at: string | null;
+  last_at: string | null;
+  is_user: boolean;
+  proposed: ProposedName[];
+}
+
+/** A page of a list of PersonCard. */
+export interface PersonCardPage {
+  items: PersonCard[];
+  /** Give it as `cursor` for the next page; null on the last. */ next: string | null;
+}
+
 /** A place: its label as first seen, steps counted there, visits, and the episodes they reach into. `first_at` and `last_at` are event times; an open frame counts as an episode. */
 export interface PlaceCard {
   label: string;
@@ -707,6 +726,12 @@ export interface Problem {
   status: number;
   detail: string;
   errors?: (Record<string, unknown>)[] | null;
+}
+
+/** A name that may be the same person's, and why. */
+export interface ProposedName {
+  name: string;
+  reason: string;
 }
 
 /** The words that prove a fact, as they stand in an observation, and the episode that holds them today. `text` is "" where the observation is gone. `said_at` and `valid_at` (since when it is so) are event time, `learned_at` is record time. */
@@ -1252,6 +1277,15 @@ export interface UserMemoryLinks {
   outcome(asked: { link: string; outcome: string }): Promise<Decision>;
 }
 
+export interface UserMemoryPeople {
+  /** Return everybody who spoke, whom most is heard of first, with names that may be the same person's */
+  list(asked?: { /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<PersonCardPage>;
+  /** Say that two names are one person's, with all that either is joined with; return the person */
+  same(asked: { name: string; other: string; shown?: string | null }): Promise<PersonCard>;
+  /** Say that a name is a person's of its own; with `other`, that the two are not one person's */
+  apart(asked: { name: string; other?: string | null }): Promise<PersonCard>;
+}
+
 export interface UserMemoryPlaces {
   /** Return where the user's threads were, how often and how long, and the moves from place to place */
   list(asked?: { thread?: string | null; since?: string | null; until?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<PlaceSummary>;
@@ -1378,6 +1412,7 @@ export class UserMemory {
   readonly facts: UserMemoryFacts;
   readonly jobs: UserMemoryJobs;
   readonly links: UserMemoryLinks;
+  readonly people: UserMemoryPeople;
   readonly places: UserMemoryPlaces;
   readonly retention: UserMemoryRetention;
   readonly sections: UserMemorySections;

@@ -536,6 +536,23 @@ export default {
    "method": "POST",
    "path": "/v1/users/{user}/skills/{name}/used"
   },
+  "people.list": {
+   "method": "GET",
+   "path": "/v1/users/{user}/people",
+   "query": [
+    "limit",
+    "cursor",
+    "as_of"
+   ]
+  },
+  "people.same": {
+   "method": "POST",
+   "path": "/v1/users/{user}/people/same"
+  },
+  "people.apart": {
+   "method": "POST",
+   "path": "/v1/users/{user}/people/apart"
+  },
   "places.list": {
    "method": "GET",
    "path": "/v1/users/{user}/places",

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from episodic_agent.engine.keys import NewKey
     from episodic_agent.engine.links.explaining import LinkExplanation
     from episodic_agent.engine.links.verbs import LinkCard
+    from episodic_agent.engine.people.verbs import PersonCard, ProposedName
     from episodic_agent.engine.recall.places import PlaceSummary, VisitCard
     from episodic_agent.engine.results import (
         DetailedRecall,
@@ -148,7 +149,9 @@ __all__ = [
     "NotFound",
     "Observation",
     "Operation",
+    "PersonCard",
     "PlaceSummary",
+    "ProposedName",
     "ProviderError",
     "ProviderRefused",
     "ProviderUnavailable",
@@ -202,6 +205,7 @@ _NAMES: Final = {  # by the module that has them
     "episodic_agent.engine.facts.verbs": "FactCard",
     "episodic_agent.engine.links.explaining": "LinkExplanation",
     "episodic_agent.engine.links.verbs": "LinkCard",
+    "episodic_agent.engine.people.verbs": "PersonCard ProposedName",
     "episodic_agent.engine.recall.places": "PlaceSummary VisitCard",
     "episodic_agent.engine.boundary.resegmenting": "Resegmented Undone",
     "episodic_agent.engine.results": (

@@ -356,3 +356,12 @@ def test_what_is_asked_is_counted_by_route_without_names(client: TestClient, key
 def test_it_says_whether_it_lives_and_is_ready_without_a_key(client: TestClient) -> None:
     for path in ("/healthz", "/readyz"):
         assert client.get(path).json() == {"status": "ok"}
+
+
+@pytest.mark.parametrize("space", ["*", "acme-*"])
+def test_a_key_of_many_spaces_is_refused_and_not_made_for_one_of_that_name(run: Run, space: str) -> None:
+    refused = run("keys", "create", "--role", "read", "--space", space)
+    assert refused.code == 2
+    assert "a key opens one space by its whole name; make a key for each" in refused.error
+    assert run("keys", "create", "--role", "read", "--space", "acme").code == 0
+    assert [key["space"] for key in run("keys", "list", "--json").json["keys"]] == ["acme"]

@@ -26,7 +26,7 @@ from builders.web import LocalClient
 from benchmarks.http_service import soak
 from benchmarks.servers import server
 from episodic_agent import Memory, StoreError
-from episodic_agent.faces.http import serving
+from episodic_agent.faces.http import metrics, serving
 from episodic_agent.faces.http.app import make_app
 from episodic_agent.faces.http.opening import EndOfService, answering, listen
 from episodic_agent.faces.http.serving import DrainingServer, Impatient
@@ -327,6 +327,40 @@ def test_several_processes_serve_one_database_and_one_that_dies_is_replaced() ->
             process.terminate()
             assert process.wait(40) == 0
             assert serving_children(process.pid) == []
+
+
+def test_processes_count_as_one_whichever_is_asked_and_whichever_died(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metrics, "SOON", 0)
+    opened = partial(Memory.open, tmp_path / "memory.db", embedder="none", resume=False)
+
+    def process(place: int) -> LocalClient:
+        return LocalClient(make_app(opened, utc_now, counts=metrics.SharedCounts(tmp_path, place)))
+
+    def asked(client: LocalClient) -> int:
+        return client.get("/v1/users").status_code
+
+    def counted(client: LocalClient) -> int:
+        text = client.get("/metrics").text
+        (line,) = re.findall(
+            r'^episodic_http_requests_total{.*route="/v1/users",status="200"} (\d+)', text, re.M
+        )
+        assert f'episodic_http_request_seconds_count{{route="/v1/users"}} {line}\n' in text
+        assert "episodic_http_requests_running 1\n" in text
+        return int(line)
+
+    with process(0) as second:
+        with process(1) as first:
+            assert [asked(first), asked(first), asked(second)] == [200, 200, 200]
+            assert [counted(first), counted(second), counted(first)] == [3, 3, 3]
+            assert [asked(first), asked(first), asked(first)] == [200, 200, 200]
+            client_saw = counted(second)  # what the other had told by itself, once a second
+            assert 5 <= client_saw <= 6
+        with process(1) as another:
+            assert [counted(another), counted(second)] == [6, 6]
+            assert asked(another) == 200
+            assert [counted(another), counted(second)] == [7, 7]
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from starlette.testclient import TestClient
 from episodic_agent import Memory
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.http.app import make_app
-from episodic_agent.faces.http.v1 import files
+from episodic_agent.faces.http.v1 import files, messages
 from episodic_agent.schemas.keys import Role
 from episodic_agent.wiring import utc_now
 
@@ -71,6 +71,34 @@ def furnish(client: TestClient) -> None:
 
 def items(client: TestClient, path: str, **asked: Any) -> list[Any]:
     return list(client.get(f"{ANA}/{path}", params=asked).json()["items"])
+
+
+def test_what_workers_do_is_waited_for_and_what_nobody_does_is_said_to_run(
+    empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(NOW)
+
+    def opened(jobs: str) -> Memory:
+        return Memory.open(empty, embedder="hashing", policy="seed-001", clock=clock, jobs=jobs, resume=False)
+
+    with LocalClient(make_app(lambda: opened("workers"), clock)) as client, opened("here") as working:
+        monkeypatch.setattr(messages, "PATIENCE", 0)
+        nobody = add(client, message("I am moving to Lisbon in May"), thread="move")
+        assert (nobody.status_code, nobody.json()["operation"]["state"]) == (202, "running")
+        monkeypatch.setattr(messages, "PATIENCE", 600)
+        answered, works = threading.Event(), threading.Thread(target=lambda: work(working, answered))
+        works.start()
+        try:
+            done = add(client, message("The mover comes on the 12th", days=-1), thread="move")
+        finally:
+            answered.set()
+            works.join()
+        assert (done.status_code, done.json()["operation"]["state"]) == (200, "done")
+
+
+def work(memory: Memory, until: threading.Event) -> None:
+    while not until.wait(0.01):
+        memory.jobs.run()
 
 
 def test_a_batch_is_kept_in_order_and_answered_with_receipts(client: TestClient) -> None:
@@ -447,7 +475,7 @@ def test_an_import_is_bounded_and_read_piece_by_piece(opened: Callable[[], Memor
 
 EXAMPLES_NEED = {  # what an example names that must be there first, and what may be said where it is not
     "chains_add": 404, "links_outcome": 404, "tuning_outcome": 404, "skills_used": 404, "tuning_rollback": 400,
-    "sections_compact": 200, "sessions_end": 200,
+    "sections_compact": 200, "sessions_end": 200, "people_same": 404, "people_apart": 404,
 }  # fmt: skip
 
 

@@ -1,14 +1,17 @@
 """The local embedder: graph, weights and embedding, on random weights always and on the real ones if pulled."""
 
+import gc
 import importlib.metadata
 import importlib.util
 import math
 import os
+import shutil
 import subprocess
 import sys
 import warnings
 import zipfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -360,17 +363,55 @@ def test_the_pool_is_limited_by_a_container_quota(quota: str, limit: int | None,
     assert embedder.usable_processors(tmp_path / "cpu.max") == (limit or unlimited)
 
 
+def sessions() -> int:
+    gc.collect()
+    return sum(type(thing).__name__ == "InferenceSession" for thing in gc.get_objects())
+
+
+def test_memories_of_a_process_share_one_model_until_the_last_is_gone(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EPISODIC_CACHE", str(cache))
+    before = sessions()
+
+    def opened(space: str) -> Memory:
+        memory = Memory.open(tmp_path / "memory.db", space=space, embedder="minilm", resume=False)
+        memory.user("ana", new=True).add("the kettle boils")
+        return memory
+
+    with ThreadPoolExecutor(4) as pool:
+        memories = list(pool.map(opened, "abcd"))
+    assert sessions() == before + 1
+    for memory in memories:
+        assert memory.user("ana").search("kettle").hits
+        memory.close()
+    memories.clear()
+    del memory
+    assert sessions() == before
+
+
+def test_a_model_that_took_the_place_of_another_is_loaded_anew(cache: Path, tmp_path: Path) -> None:
+    file = tmp_path / "model.onnx"
+    shutil.copy(model_file(cache), file)
+    first = embedder.load(file)
+    assert embedder.load(file) is first
+    shutil.copy(model_file(cache), tmp_path / "other.onnx")
+    os.replace(tmp_path / "other.onnx", file)
+    assert embedder.load(file) is not first
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_opens_its_own_session_and_embeds(cache: Path) -> None:
     script = """
 import os, sys
 from pathlib import Path
-from episodic_agent.providers.embedders.minilm import MiniLM, weights
+from episodic_agent.providers.embedders.minilm import MiniLM, embedder, weights
 weights.MODEL_HASHES = frozenset(sys.argv[2:])
 model = MiniLM(Path(sys.argv[1]), threads=2)
 texts = ["the kettle boils", "a cat waits for tea"] * 100
 before = model.embed(texts)
+embedder._models._lock.acquire()  # as where another thread of the parent loads a model meanwhile
 child = os.fork()
 if child == 0:
     os._exit(0 if abs(model.embed(texts) - before).max() < 1e-6 else 1)

@@ -149,19 +149,22 @@ def erased_by_an_ordinary_login(url: str) -> None:
         secret = mine(memory).add(f"The code is {MARK}", thread="safe")[0]
         receipt = mine(memory).erase(observation=secret.id)
         assert (receipt.state, receipt.measures) == ("pending", erasing.DELETED)
-        assert "may not vacuum" in receipt.waits_for
+        assert "their owner completes it with `episodic admin scrub`" in receipt.waits_for
+        assert receipt.residue == 0  # rows are searched all the same
+        (pending,) = [one.message for one in memory.doctor() if one.invariant == "I12"]
+        assert pending.count("`") == 2, "one remedy"
         assert memory.erasures() == [receipt]
         assert mine(memory).search("code").hits == ()
 
 
 def test_before_rights_to_vacuum_could_be_given_the_receipt_says_what_was_not_done(
-    login: Callable[..., str], postgres_url: str, monkeypatch: pytest.MonkeyPatch
+    cli: Run, login: Callable[..., str], postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(erasing, "MAINTAIN_SINCE", 990000)  # as if the server were older
     erased_by_an_ordinary_login(login("app"))
+    assert "1 receipt is complete" in cli(postgres_url, "admin", "scrub").out
     with Memory.open(postgres_url, embedder="hashing") as memory:
-        memory.doctor(repair=True)
-        assert [one.state for one in memory.erasures()] == ["done"]
+        assert [(one.state, one.residue, one.waits_for) for one in memory.erasures()] == [("done", 0, "")]
 
 
 def test_a_right_that_was_taken_away_is_said_in_the_receipt(
@@ -172,6 +175,9 @@ def test_a_right_that_was_taken_away_is_said_in_the_receipt(
         if db.info.server_version >= 170000:
             db.execute("REVOKE MAINTAIN ON ALL TABLES IN SCHEMA episodic FROM episodic_app")
     erased_by_an_ordinary_login(url)
+    with Memory.open(postgres_url, embedder="hashing") as memory:
+        memory.doctor(repair=True)  # vacuums as the owner, which is not yet a scrub
+        assert [(one.state, one.measures) for one in memory.erasures()] == [("done", erasing.VACUUMED)]
 
 
 @pytest.mark.slow

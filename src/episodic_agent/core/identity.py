@@ -213,6 +213,15 @@ def decision_id(subject: UUID, type: str) -> UUID:
     return _named("decision", subject.hex, type)
 
 
+def import_id(origin: Scope) -> UUID:
+    """Return the id of the decision that an import of somebody's export leaves with whoever takes it in.
+
+    >>> import_id(Scope("ana", "home")) == import_id(Scope("ana", "work"))
+    False
+    """
+    return _named("import", origin.space, origin.user_id)
+
+
 def skill_id(scope: Scope, pattern: str) -> UUID:
     """Return the id of the skill a pattern makes, so that mining it again finds its own work.
 

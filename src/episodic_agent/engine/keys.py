@@ -14,7 +14,7 @@ from episodic_agent.engine.arguments import clean_name
 from episodic_agent.engine.deps import Deps
 from episodic_agent.errors import Conflict, InvalidInput, NotFound
 from episodic_agent.schemas.keys import ApiKey, Role
-from episodic_agent.showing import described
+from episodic_agent.showing import clipped, described
 
 PREFIX: Final = "ek"
 TRUSTED: Final = 0.5  # seconds a key is believed without asking the store: revoking takes less than one
@@ -53,11 +53,17 @@ class KeyRoom:
     def create(self, *, role: "Role | str", space: str | None = None) -> NewKey:
         """Make a key of a space (this memory's unless named); its token is in the answer and nowhere else.
 
-        `role` is read, write or admin. Raises InvalidInput for another one and for a space without a name.
+        `role` is read, write or admin. Raises InvalidInput for another one, for a space without a name and
+        for one with a `*` in it, which would be meant as a pattern.
         """
         name = self._space if space is None else clean_name(space) or ""
         if not name.strip() or (space is not None and name != space):
             raise InvalidInput("the space is empty, or holds what no database can keep; give it a plain name")
+        if space is not None and "*" in name:
+            raise InvalidInput(
+                f"the space {clipped(name)!r} is no pattern: a key opens one space by its whole name; "
+                "make a key for each"
+            )
         identity = f"{self._deps.entropy(_ID_BITS):0{_ID_BITS // 4}x}"
         key = ApiKey(identity, name, _role(role), self._deps.clock())
         secret = self._deps.entropy(_SECRET_BITS).to_bytes(_SECRET_BITS // 8, "big")

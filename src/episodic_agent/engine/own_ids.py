@@ -1,18 +1,27 @@
-"""Observations by the ids their callers gave: a platform knows its own number of a message, not ours."""
+"""Observations by the ids their callers gave: a platform knows its own number of a message, not ours.
 
-from collections.abc import Iterator
+Our ids are made of the names of the space and the user as well. What an import brings from another scope
+keeps the ids it has there, so the import leaves a decision that names that scope: what comes again is looked
+for under its names, too.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import Final
-from uuid import UUID
+from uuid import UUID, uuid5
 
-from episodic_agent.core.identity import UNNAMED_SOURCE, observation_id
+from episodic_agent.core.identity import NAMESPACE, UNNAMED_SOURCE, import_id, observation_id
 from episodic_agent.engine.arguments import clean_name
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import Transaction
-from episodic_agent.schemas import Observation
+from episodic_agent.schemas import Decision, Observation, Scope
 from episodic_agent.showing import clipped
 
 NAMED: Final = 5  # messages an error tells apart
 QUOTED: Final = 40  # characters of each
+IMPORT: Final = "import"  # the type of the decision that names whose memory an import brought
+_IMPORTED: Final = uuid5(NAMESPACE, IMPORT)  # what those decisions are about
+_BY_IMPORT: Final = "import-1"  # who decides, and how
 
 
 def own_id(named: object) -> UUID | None:
@@ -59,6 +68,53 @@ def find_by_id(tx: Transaction, named: "UUID | str", inside: frozenset[UUID] | N
     )
 
 
+def origins(tx: Transaction) -> list[Scope]:
+    """Return whose memories imports brought into this one, first come first; ids may name them."""
+    return read_origins(origin_decisions(tx))
+
+
+def read_origins(decisions: Iterable[Decision]) -> list[Scope]:
+    """Return the scopes that those of some decisions name which imports left."""
+    details = [one.detail for one in decisions if one.type == IMPORT]
+    named = [(detail.get("user_id"), detail.get("space")) for detail in details]
+    return [Scope(user, space) for user, space in named if isinstance(user, str) and isinstance(space, str)]
+
+
+def keep_origins(tx: Transaction, brought: Iterable[Scope], now: datetime) -> None:
+    """Note whose memories an import brings, this one's own left out."""
+    for origin in brought:
+        if origin == tx.scope:
+            continue
+        detail = {"space": origin.space, "user_id": origin.user_id}
+        decision = Decision(
+            import_id(origin), IMPORT, now, _IMPORTED, {}, 1.0, 0.0, "imported", _BY_IMPORT, detail=detail
+        )
+        tx.knowledge.decide(decision)
+
+
+def origin_decisions(tx: Transaction) -> Sequence[Decision]:
+    """Return what imports left, for an export: whoever takes that in looks under all these names."""
+    return tx.knowledge.decisions(subject=_IMPORTED, type=IMPORT)
+
+
+def as_brought(tx: Transaction, ids: Sequence[UUID], named: Callable[[Scope], Sequence[UUID]]) -> list[UUID]:
+    """Return ids, those that are not known replaced by the ones under which an import brought the same.
+
+    `named` returns the ids of the same messages, one for each, as of another scope. Erased ones are known.
+    """
+    found_under = list(ids)
+    every = origins(tx)
+    known = set(tx.observations.known(ids)) if every else set()
+    for origin in every:
+        theirs = named(origin)
+        there = tx.observations.known(theirs)
+        for n, identity in enumerate(theirs):
+            if found_under[n] not in known and identity in there:
+                found_under[n] = identity
+                known.add(identity)
+    return found_under
+
+
 def given_ids(tx: Transaction, called: str) -> Iterator[UUID]:
     """Yield our ids for a caller's one in the sources this memory has by itself: threads and channels.
 
@@ -66,5 +122,6 @@ def given_ids(tx: Transaction, called: str) -> Iterator[UUID]:
     """
     threads = tx.threads.list()
     sources = {UNNAMED_SOURCE, *(t.origin for t in threads), *(name for t in threads for name in t.channels)}
-    for source in sorted(sources):
-        yield observation_id(tx.scope, source, called)
+    for scope in (tx.scope, *origins(tx)):
+        for source in sorted(sources):
+            yield observation_id(scope, source, called)

@@ -14,13 +14,16 @@ from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Store, Transaction
 from episodic_agent.schemas import Scope
+from episodic_agent.schemas.decisions import PEOPLE, PERSON
 from episodic_agent.showing import clipped, visible
 
 if TYPE_CHECKING:
     from episodic_agent.engine.episodes import listing
+    from episodic_agent.engine.people import naming
     from episodic_agent.engine.recall import walls as recall_walls
 else:
     listing = module("episodic_agent.engine.episodes.listing")
+    naming = module("episodic_agent.engine.people.naming")
     recall_walls = module("episodic_agent.engine.recall.walls")
 
 RANDOM_BITS: Final = 74  # of a UUIDv7
@@ -62,15 +65,18 @@ class Scoped:
         return self.scope
 
     @contextmanager
-    def read(self) -> Iterator[Transaction]:
-        """Open the one transaction of a verb that reads what lies within walls; raises as `known`."""
+    def read(self, *, as_stored: bool = False) -> Iterator[Transaction]:
+        """Open the one transaction of a verb that reads what lies within walls; raises as `known`.
+
+        Who goes by several names is read by one, unless all is wanted `as_stored`.
+        """
         with self.deps.store.begin(self.scope, write=False) as tx:
             known = self.new or bool(tx.observations.actors(limit=1))
             if known:
-                yield self._held(tx)
+                yield self._held(tx if as_stored else _named(tx))
         if not known:  # asked only now: most who are named are known, and this is another transaction
             with self.deps.store.begin(self.known(), write=False) as tx:
-                yield self._held(tx)
+                yield self._held(tx if as_stored else _named(tx))
 
     def _held(self, tx: Transaction) -> Transaction:
         return recall_walls.walled_off(tx, self.walls) if self.walls else tx
@@ -96,6 +102,11 @@ class RoomOf:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {visible(self._at.scope.user_id)!r}>"
+
+
+def _named(tx: Transaction) -> Transaction:
+    """Return what reads with one name for each person; most memories say nothing of names."""
+    return naming.named(tx) if tx.knowledge.decisions(subject=PEOPLE, type=PERSON, last=1) else tx
 
 
 def fresh_id(deps: Deps) -> UUID:

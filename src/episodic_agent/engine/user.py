@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from episodic_agent.engine.ingest import runs as ingest_runs
     from episodic_agent.engine.jobs import verbs as job_verbs
     from episodic_agent.engine.links import verbs as link_verbs
+    from episodic_agent.engine.people import verbs as people_verbs
     from episodic_agent.engine.recall import filtering, place_verbs, walls
     from episodic_agent.engine.recall import verbs as recall_verbs
     from episodic_agent.engine.sections import verbs as section_verbs
@@ -90,6 +91,7 @@ else:
     link_verbs = module("episodic_agent.engine.links.verbs")
     once = module("episodic_agent.engine.ingest.once")
     listing = module("episodic_agent.engine.episodes.listing")
+    people_verbs = module("episodic_agent.engine.people.verbs")
     place_verbs = module("episodic_agent.engine.recall.place_verbs")
     recall_verbs = module("episodic_agent.engine.recall.verbs")
     retention_verbs = module("episodic_agent.engine.visibility.verbs")
@@ -127,6 +129,7 @@ class UserMemory:
     chains = cached_property(lambda my: chain_verbs.ChainRoom(my._at))
     skills = cached_property(lambda my: skill_verbs.SkillRoom(my._at))
     sections = cached_property(lambda my: section_verbs.SectionRoom(my._at, my._works.later))
+    people = cached_property(lambda my: people_verbs.PeopleRoom(my._at))
     places = cached_property(lambda my: place_verbs.PlaceRoom(my._at))
     boundaries = cached_property(lambda my: boundary_verbs.BoundaryRoom(my._at, my._works))
     retention = cached_property(lambda my: retention_verbs.RetentionRoom(my._at, my._works))
@@ -483,7 +486,7 @@ class UserMemory:
         return self._exported(filter_of(where))
 
     def _exported(self, conditions: MetadataFilter) -> Iterator[str]:
-        with self._at.read() as tx:
+        with self._at.read(as_stored=True) as tx:
             now = self._deps.clock()
             yield from exporting.export(
                 tx, now, None if conditions.empty else filtering.threads_about(tx, now, conditions)

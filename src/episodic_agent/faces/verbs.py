@@ -15,6 +15,7 @@ from episodic_agent.engine.erase.verbs import ErasureRoom
 from episodic_agent.engine.facts.verbs import FactRoom
 from episodic_agent.engine.jobs.verbs import JobRoom
 from episodic_agent.engine.links.verbs import LinkRoom
+from episodic_agent.engine.people.verbs import PeopleRoom
 from episodic_agent.engine.recall.place_verbs import PlaceRoom
 from episodic_agent.engine.sections.verbs import SectionRoom
 from episodic_agent.engine.skills.verbs import SkillRoom
@@ -176,13 +177,16 @@ OF_USER: Final = (
     _ask("/links/foresee", "links.foresee", now_only=True, example={"text": "Back to the leak in the cache"}),
     _read("/threads/{thread}/links", "links.explain"),
     _write("/links/{link}/outcome", "links.outcome", example={"outcome": "incorrect"}),
-    # --- sections, skills, places ---
+    # --- sections, skills, people, places ---
     _read("/sections", "sections.list"),
     _write("/sections", "sections.compact", example={"thread": "work"}),
     _read("/skills", "skills.list"),
     _read("/skills/{name}", "skills.get"),
     _write("/skills/{name}/used", "skills.used", example={"success": True}),
     _write("/skills/{name}", "skills.delete", "DELETE"),
+    _read("/people", "people.list"),
+    _write("/people/same", "people.same", example={"name": "Tom W", "other": "Tom Whitfield"}),
+    _write("/people/apart", "people.apart", example={"name": "Tom W"}),
     _read("/places", "places.list", narrow=("thread", *_TIMES)),
     _read("/places/{place}/visits", "places.visits", narrow=("thread", *_TIMES)),
     _read("/threads/{thread}/route", "places.route", narrow=_TIMES),
@@ -233,6 +237,7 @@ ROOMS: Final[Mapping[str, type]] = {
     "facts": FactRoom,
     "jobs": JobRoom,
     "links": LinkRoom,
+    "people": PeopleRoom,
     "places": PlaceRoom,
     "retention": RetentionRoom,
     "sections": SectionRoom,

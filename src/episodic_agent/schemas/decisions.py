@@ -3,10 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 from episodic_agent.schemas.values import Json
 from episodic_agent.showing import described
+
+PERSON: Final = "person"  # the type of a decision about names: whose they are
+PEOPLE: Final = UUID("70656f70-6c65-5000-8000-000000000000")  # what all decisions about names are about
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,8 +46,8 @@ class Erasure:
     user's name by which a store finds the receipt again; "" before it is written.
     `repeated_by` are observations that are kept and hold the same words: an echo, a quotation, a copy, and
     in the same turn what shares a word that is seldom said. They are told to who erases, and not written.
-    `near_names` are speakers whose names are like that of the one erased, with how many messages they have: a
-    person who was renamed. They are told in the same way.
+    `names` are those that a speaker who was erased went by, `near_names` speakers whose names are like
+    theirs, with how many messages they have: a person who was renamed. Both are told in the same way.
     `by` is who erased it; None where that was not kept yet.
     """
 
@@ -62,6 +62,7 @@ class Erasure:
     residue: int | None = None
     waits_for: str = ""
     repeated_by: Sequence[UUID] = ()
+    names: Sequence[str] = field(default=(), compare=False)
     near_names: Mapping[str, int] = field(default_factory=dict)
     measures: str = ""
     remains: str = ""
@@ -73,8 +74,17 @@ class Erasure:
         repeats = f"repeated by {count} kept message{'s' * (count > 1)}" if count else ""
         named = [f"{name!r} spoke {n} time{'s' * (n > 1)}, too" for name, n in self.near_names.items()]
         counts = _counts_text(self.counts)
+        under = f"under {', '.join(map(repr, self.names))}" if len(self.names) > 1 else ""
         return described(
-            self, self.what.value, counts, self.state, self.waits_for, repeats, ", ".join(named), self.id
+            self,
+            self.what.value,
+            counts,
+            under,
+            self.state,
+            self.waits_for,
+            repeats,
+            ", ".join(named),
+            self.id,
         )
 
     @property

@@ -64,12 +64,13 @@ UNSPACED: Final = frozenset({"han", "kana", "thai", "lao", "khmer", "myanmar"})
 
 def phrasebook(language: str) -> Phrasebook:
     """Return the words to write in a language, bare signs for one that is not known."""
-    books = _phrasebooks()
+    books = phrasebooks()
     return books.get(language, books["none"])
 
 
 @cache
-def _phrasebooks() -> Mapping[str, Phrasebook]:
+def phrasebooks() -> Mapping[str, Phrasebook]:
+    """Return the words to write in each language there are some of."""
     return {language: _read_book(language, book) for language, book in tables("language/phrasebooks").items()}
 
 

@@ -40,6 +40,7 @@ from episodic_agent.engine.chains.stories import (
 )
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.filters import Filter, Walls, metadata_filter, walls_of
+from episodic_agent.engine.people.naming import reading_named
 from episodic_agent.engine.recall.elsewhere import NO_OTHERS, Elsewhere, projects_meant
 from episodic_agent.engine.recall.filtering import passing
 from episodic_agent.engine.recall.gathering import Gatherer
@@ -194,7 +195,7 @@ class Sequences:
         if wish.policy == SEED and wish.topic:
             return self._by_seed(scope, wish, vector)
         others = wish.others
-        with deps.store.begin(scope, write=False) as unwalled:
+        with reading_named(deps.store, scope) as unwalled:
             tx = walled_off(unwalled, wish.walls)
             visibility = Visibility(tx, now)
             spans = None if wish.metadata.empty else passing(tx, wish.metadata, visibility)
@@ -238,7 +239,7 @@ class Sequences:
         """
         deps, now = self._deps, self._deps.clock()
         count = fetched(wish.limit, SEED)
-        with deps.store.begin(scope, write=False) as unwalled:
+        with reading_named(deps.store, scope) as unwalled:
             tx = walled_off(unwalled, wish.walls)
             visibility = Visibility(tx, now)
             spans = None if wish.metadata.empty else passing(tx, wish.metadata, visibility)
@@ -260,7 +261,7 @@ class Sequences:
         known = {e.id: e for e in best[:count]}
         hits = [_hit(e, relevance) for e in known.values()]
         chosen = _selected(hits, wish.limit, wish)
-        with deps.store.begin(scope, write=False) as unwalled:
+        with reading_named(deps.store, scope) as unwalled:
             tx = walled_off(unwalled, wish.walls)
             episodes = [known[hit.id] for hit in chosen]
             visibility = Visibility(tx, now)

@@ -27,6 +27,7 @@ from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.episodes.listing import named_thread
 from episodic_agent.engine.filters import Walls, Where, walls_of
 from episodic_agent.engine.links.linked import Near, NearThread, chosen, links_of, on_both_sides
+from episodic_agent.engine.people.naming import reading_named, translated
 from episodic_agent.engine.recall.elsewhere import NO_OTHERS, Elsewhere, projects_meant
 from episodic_agent.engine.recall.walls import NamedThreads, reading, threads_called
 from episodic_agent.engine.threads.recounting import (
@@ -188,7 +189,7 @@ class Contexts:
         self, scope: Scope, request: ContextRequest, vector: Vector | None, pieces: PieceReading
     ) -> ThreadContext:
         """Assemble a context in one transaction, by what is known of `pieces` of long texts."""
-        with self._deps.store.begin(scope, write=False) as unwalled:
+        with reading_named(self._deps.store, scope) as unwalled:
             named = threads_called(unwalled, request.only) if request.only else None
             request, unknown = _in_project(unwalled, request, named)
             current = self._current(unwalled, request, named)
@@ -305,7 +306,7 @@ class Contexts:
         pieces: PieceReading,
     ) -> ThreadContext:
         """Return the default form: what is known, this conversation, and what was said earlier."""
-        thread, text = current.thread, request.message.text
+        thread, text = current.thread, translated(tx, request.message.text)
         near = self._near(tx, request, current, asking)
         into = situation(
             tx,

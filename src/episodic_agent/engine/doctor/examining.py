@@ -59,10 +59,8 @@ class Doctor:
         unsettled = [one for one in store.erasures(self.space) if not one.is_done]
         if unsettled:
             why = unsettled[-1].waits_for or "nobody has swept it since"
-            text = (
-                f"{plural(len(unsettled), 'erasure is', 'erasures are')} pending ({why}); upkeep "
-                "or `doctor --repair` completes what is left"
-            )
+            remedy = "" if "`episodic" in why else "; upkeep or `doctor --repair` completes what is left"
+            text = f"{plural(len(unsettled), 'erasure is', 'erasures are')} pending ({why}){remedy}"
             findings.append(Finding("note", "I12", None, text))
         for scope in store.scopes(self.space):
             findings.extend(self._as_far_as_it_can_be_read(self._scope, scope))

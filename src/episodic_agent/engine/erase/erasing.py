@@ -32,6 +32,7 @@ from episodic_agent.engine.erase.skills import drop_skills, shown_by
 from episodic_agent.engine.erase.words import forget_names
 from episodic_agent.engine.jobs.kinds import ENCODE
 from episodic_agent.engine.links import joining
+from episodic_agent.engine.people.keeping import forget_unspoken
 from episodic_agent.engine.trace.acts import current_caller
 from episodic_agent.protocols import EPISODES, OBSERVATIONS, PARTS, MarkKind, Transaction, ref_of, split_ref
 from episodic_agent.schemas import Episode, Frame, Joined, Scope, Thread
@@ -84,6 +85,7 @@ class Eraser:
         concerned = {one.thread_id for one in live.values()}
         erase_asked(tx, concerned, goes)
         erase_history(tx, concerned, goes)
+        forget_unspoken(tx)
         named = name or ",".join(sorted(str(one.id) for one in live.values()))
         made = replace(self.draft(tx.scope, what, named, reason, now), counts=dict(+counts))
         tx.record(made)
@@ -186,6 +188,7 @@ class Eraser:
         hand_down(tx, {part.episode_id for part in tx.threads.sections(thread.id)})
         tx.threads.drop(thread.id)
         joining.settle(tx, neighbours, now)
+        forget_unspoken(tx)
         made = replace(self.draft(tx.scope, What.THREAD, thread.origin, reason, now), counts=counts)
         tx.record(made)
         return made
@@ -213,7 +216,9 @@ class Eraser:
         settled = []
         for erasure in pending:
             left = erasure.residue
-            if not swept.hindrance and looked_for and erasure.id in looked_for:
+            # Where something remains whatever was swept, on a server, rows are searched and no files.
+            may_look = not swept.hindrance or swept.remains
+            if may_look and looked_for and erasure.id in looked_for:
                 left = len(store.residue(*looked_for[erasure.id]))
             state, done = ("pending", None) if swept.hindrance else ("done", self.deps.clock())
             now = replace(

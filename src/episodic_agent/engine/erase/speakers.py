@@ -1,6 +1,7 @@
 """Whose words go where a person is forgotten: everything one speaker said."""
 
 import difflib
+from collections.abc import Collection
 from typing import Final
 
 from episodic_agent.core.facts.speakers import OWNER, speaker_of
@@ -45,14 +46,18 @@ def refs_of_speaker(tx: Transaction, speaker: str) -> list[int]:
     return list(tx.observations.having("actor", sorted(meant)))
 
 
-def near_names(tx: Transaction, speaker: str) -> dict[str, int]:
-    """Return speakers who may be the same person by their name, with how often each spoke.
+def near_names(tx: Transaction, speaker: str, own: Collection[str]) -> dict[str, int]:
+    """Return speakers who may be the same person by their name, with how often each spoke; not `own` names.
 
     One has the words of the other ("Greta", "Greta Lindqvist": renamed), or is written a little otherwise.
     """
     name = speaker_name(tx.scope, speaker)
     spoke = tx.observations.actors(limit=MOST_SPEAKERS)
-    others = {actor: other for actor in spoke if (other := speaker_name(tx.scope, actor)) != name}
+    others = {
+        actor: other
+        for actor in spoke
+        if (other := speaker_name(tx.scope, actor)) != name and actor not in own
+    }
     alike = {*difflib.get_close_matches(name, [*others.values()], n=NAMED, cutoff=_ALIKE)}
     parts = {*words(name)}
     near = [

@@ -18,6 +18,7 @@ from episodic_agent.engine.filters import held_to
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.later import Later
 from episodic_agent.engine.own_ids import find_by_id, given_ids, own_id
+from episodic_agent.engine.recall.filtering import actors_called
 from episodic_agent.engine.recall.walls import (
     check_episode,
     check_whole,
@@ -120,14 +121,15 @@ class Forgetter:
         def erase(tx: Transaction) -> tuple[Erasure, Sequence[Observation]]:
             refs, name = _refs_named(tx, what, named)
             gone = [*tx.observations.get(refs).values()]
-            near = near_names(tx, str(named)) if what is What.SPEAKER else {}
+            names = tuple(sorted(actors_called(tx, str(named)))) if what is What.SPEAKER else ()
+            near = near_names(tx, str(named), names) if what is What.SPEAKER else {}
             beside = self._beside_messages(tx, str(named), at) if what is What.WORDS else {}
             made = self._eraser.erase(tx, refs, reason=REQUEST, now=at, what=what, name=name, beside=beside)
             if made is None and what is What.WORDS:
                 raise NotFound(f"nothing holds {named!r}; words are compared whole, in capitals or not")
             if made is None:
                 raise NotFound(f"{what} {name} is erased already; `episodic forget receipts` lists when")
-            return replace(made, near_names=near), gone
+            return replace(made, names=names, near_names=near), gone
 
         return self._forgotten(scope, erase, dry_run=dry_run, sweep=sweep)
 
@@ -189,7 +191,8 @@ class Forgetter:
             )
         self._later.try_run(scope)
         with self._deps.store.begin(scope, write=False) as tx:
-            return replace(done, repeated_by=self._repeated(tx, gone), near_names=made.near_names)
+            repeats = self._repeated(tx, gone)
+            return replace(done, repeated_by=repeats, names=made.names, near_names=made.near_names)
 
     def _repeated(self, tx: Transaction, gone: Sequence[Observation]) -> Sequence[UUID]:
         same = repeated(tx, gone, self._deps.language)

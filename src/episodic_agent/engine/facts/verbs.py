@@ -17,6 +17,7 @@ from episodic_agent.engine.arguments import FEW_FACTS, aware, clean_name, counte
 from episodic_agent.engine.filters import Walls, Where, walls_of
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.later import Later
+from episodic_agent.engine.people.naming import people_of, reading_named
 from episodic_agent.engine.recall.elsewhere import Elsewhere, projects_meant
 from episodic_agent.engine.recall.walls import walled_off, within
 from episodic_agent.engine.scoped import RoomOf, Scoped
@@ -186,12 +187,12 @@ class FactRoom(RoomOf):
         own, names = project_called(name_or_none("project", project)), names_or_none("only", only)
         most = counted("limit", (MOST if query is None else FEW_FACTS) if limit is None else limit)
         scope, walls = self._at.known(), walls_of(self._at.walls, names)
-        about = None if subject is None else _subjects(subject, scope.user_id)
         analysed = None if query is None else _analysed(query, moment, self._deps.language)
         vector = None if analysed is None else self._vector(analysed.dense_text)
         with self._reading(scope, walls) as tx:
             facts, scores = self._known(tx, analysed, vector, told_by)
             facts = _inside(tx, walls, names, facts)
+            about = None if subject is None else _subjects(people_of(tx).shown(subject), scope.user_id)
         cards = [
             FactCard(fact, 0.0 if scores is None else scores[fact.id])
             for fact in facts
@@ -233,7 +234,7 @@ class FactRoom(RoomOf):
 
     @contextmanager
     def _reading(self, scope: Scope, walls: Walls) -> Iterator[Transaction]:
-        with self._deps.store.begin(scope, write=False) as tx:
+        with reading_named(self._deps.store, scope) as tx:
             yield walled_off(tx, walls)
 
     def _vector(self, text: str) -> Vector | None:

@@ -13,6 +13,8 @@ from episodic_agent.engine.facts.exports import fact_nouns
 from episodic_agent.engine.files.own import CheckRecord, Noun, export_lines, header_line
 from episodic_agent.engine.jobs.kinds import CHAIN, COMPACT, FACTS, LINK, REVIEW, TUNE
 from episodic_agent.engine.links import joining
+from episodic_agent.engine.own_ids import origin_decisions
+from episodic_agent.engine.people.keeping import said_of_names
 from episodic_agent.engine.skills.exports import skill_nouns
 from episodic_agent.engine.strength.reviewing import standing
 from episodic_agent.engine.threads.resolving import THREAD
@@ -39,7 +41,9 @@ def export(tx: Transaction, now: datetime, among: Collection[UUID] | None = None
     for thread in threads:
         yield from export_lines(_thread(tx, thread))
     yield from export_lines(_links(tx, full_episodes))
+    yield from export_lines(origin_decisions(tx))
     yield from export_lines(tx.knowledge.decisions(type=TUNE))
+    yield from export_lines(said_of_names(tx))
     yield from export_lines(skill_nouns(tx))
     yield from export_lines(fact_nouns(tx))
     yield from export_lines(visibility_nouns(tx))
@@ -60,6 +64,7 @@ def _export_some(tx: Transaction, now: datetime, among: Collection[UUID]) -> Ite
         yield from export_lines(_thread(tx, thread))
     links = reversed(tx.threads.links(limit=joining.EVERY, taken_back=True))
     yield from export_lines(one for one in links if one.earlier in among and one.later in among)
+    yield from export_lines(origin_decisions(tx))
     yield from export_lines(fact_nouns(tx, among))
     yield from export_lines(visibility_nouns(tx, among))
 

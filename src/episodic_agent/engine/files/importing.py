@@ -31,6 +31,8 @@ from episodic_agent.engine.files.sources import SourcePart, Survey, open_source
 from episodic_agent.engine.files.speakers import NOBODY, ImportOwner
 from episodic_agent.engine.ingest.appending import Incoming, Ingest, shortened
 from episodic_agent.engine.jobs.kinds import TUNE
+from episodic_agent.engine.own_ids import IMPORT, keep_origins, read_origins
+from episodic_agent.engine.people.keeping import restore_people
 from episodic_agent.engine.results import ImportReport
 from episodic_agent.engine.skills.exports import restore_skills, without_skills
 from episodic_agent.engine.threads.session_records import SESSION
@@ -39,6 +41,7 @@ from episodic_agent.engine.visibility.exports import restore_visibility, without
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import OwnTimeout
 from episodic_agent.schemas import Decision, Episode, Link, Observation, Scope, Thread
+from episodic_agent.schemas.decisions import PERSON
 from episodic_agent.showing import visible
 
 COUNTED = {"thread": Thread, "observation": Observation, "episode": Episode}  # what a header announces
@@ -214,6 +217,8 @@ class Importer:
         visibility: list[Noun] = []
         of_threads = without_facts(without_skills(_apart(read_export(path, limits), runs), skills), facts)
         chained: list[UUID] = []
+        with self._deps.store.begin(scope) as tx:  # before any of its messages: half of it may come again
+            keep_origins(tx, [head.scope], self._deps.clock())
         for nouns in _by_thread(without_visibility(of_threads, visibility)):
             chained += [n.id for n in nouns if isinstance(n, Episode) and n.parent_episode_id is not None]
             if isinstance(nouns[0], Link):
@@ -231,7 +236,9 @@ class Importer:
         self._keep_timeouts(scope, head.timeouts)
         if runs:
             with self._deps.store.begin(scope) as tx:
-                keep_tunings(tx, runs)
+                keep_tunings(tx, [one for one in runs if one.type == TUNE])
+                keep_origins(tx, read_origins(runs), self._deps.clock())
+                restore_people(tx, [one for one in runs if one.type == PERSON])
         return read, added, threads, taken
 
 
@@ -329,9 +336,9 @@ def _observations(nouns: "Iterator[Noun | Unreadable]", threads: set[UUID]) -> I
 
 
 def _apart(nouns: "Iterator[Noun | Unreadable]", runs: list[Decision]) -> Iterator[Noun]:
-    """Yield what belongs to threads, and put aside what tuning left, which belongs to none."""
+    """Yield what belongs to threads; put aside what tuning, imports and people's names left."""
     for noun in nouns:
-        if isinstance(noun, Decision) and noun.type == TUNE:
+        if isinstance(noun, Decision) and noun.type in (TUNE, IMPORT, PERSON):
             runs.append(noun)
         elif not isinstance(noun, Unreadable):
             yield noun

@@ -17,6 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import Final, NamedTuple
@@ -31,6 +32,7 @@ from episodic_agent.engine.files.naming import BEGINNING, chat_name, tells_apart
 from episodic_agent.engine.files.options import ReadingNotes
 from episodic_agent.engine.files.speakers import written_as
 from episodic_agent.engine.ingest.appending import Incoming
+from episodic_agent.engine.own_ids import as_brought
 from episodic_agent.protocols import Store, Transaction
 from episodic_agent.schemas import Kind, Observation, Scope, Thread, TimeSource
 from episodic_agent.showing import visible
@@ -224,7 +226,7 @@ class Recogniser:
         self._scope = scope
         self._source = source
         self._notes = notes
-        self._seen: dict[tuple[int, str], Repeats] = defaultdict(Repeats)
+        self._seen: dict[tuple[int, str, Scope], Repeats] = defaultdict(Repeats)
         self._standing: dict[tuple[int, str], _StandingChat] = {}
         self._compared: set[str] = set()
         self._hooked = 0
@@ -241,7 +243,8 @@ class Recogniser:
             standing = [self._stands(tx, n, batch) for n in range(len(batch))]
             batch = [_joined(placed, stands) for placed, stands in zip(batch, standing, strict=True)]
             items = [placed.item for placed in batch]
-            ids = self._ids("", [(placed.part, placed.item) for placed in batch])
+            named = [(placed.part, placed.item) for placed in batch]
+            ids = as_brought(tx, self._ids("", named), partial(self._ids, "", named))
             known = set(tx.observations.known(ids))
             earlier = self._earlier(tx, batch, standing, [identity in known for identity in ids])
             self._count_others(tx, items, ids, known)
@@ -291,12 +294,13 @@ class Recogniser:
                     late.add(ids[n])
         return had, late
 
-    def _ids(self, name: str, items: Sequence[tuple[int, Item]]) -> list[UUID]:
-        """Return the ids of items, each with its part, read as `name` says."""
+    def _ids(self, name: str, items: Sequence[tuple[int, Item]], scope: Scope | None = None) -> list[UUID]:
+        """Return the ids of items, each with its part, read as `name` says; as of `scope`."""
+        scope = scope or self._scope
         ids: list[UUID] = []
         for part, group in groupby(items, key=itemgetter(0)):
             alike = [item for _, item in group]
-            ids += assign_ids(alike, self._scope, self._source, seen=self._seen[part, name])
+            ids += assign_ids(alike, scope, self._source, seen=self._seen[part, name, scope])
         return ids
 
     def _forget_parts_before(self, part: int) -> None:

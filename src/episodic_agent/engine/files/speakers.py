@@ -18,7 +18,7 @@ from typing import Final
 from unicodedata import category
 
 from episodic_agent.core.episodes.languages import USERS
-from episodic_agent.core.episodes.roles import AGENTS, role_of
+from episodic_agent.core.episodes.roles import AGENTS, Attributed, role_of
 from episodic_agent.core.facts.speakers import is_owner
 from episodic_agent.core.ingest import FIELDS, Item
 from episodic_agent.core.language import fold, plural, words
@@ -128,6 +128,7 @@ def check_speakers(path: object, holders: Iterable[frozenset[str]], speaking: fr
 
 
 WRITTEN_AS: Final = "speaker"  # among an observation's extras: the name that the user has in the export
+ADDRESS: Final = "address"  # the same: where a mail of somebody with a name came from
 _UNMET: Final = "nobody is called "
 _LISTED: Final = 8  # names of others that a line lists
 _PICTURES: Final = ("So", "Sk", "Cf", "Me", "Mn")  # categories of signs that decorate a name
@@ -194,7 +195,7 @@ def as_user(item: Item) -> Item:
     return replace(item, actor="user", extras={**item.extras, WRITTEN_AS: item.actor})
 
 
-def written_as(item: Item) -> str:
+def written_as(item: Attributed) -> str:
     """Return what the user is called in the export that an item of theirs is from; "" if it does not say."""
     return str(item.extras.get(WRITTEN_AS, "")) if item.actor == "user" else ""
 

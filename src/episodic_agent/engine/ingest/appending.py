@@ -46,6 +46,7 @@ from episodic_agent.engine.ingest.echoes import Listening, by_form, is_agent, wi
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.links.asking import ask_for_end
 from episodic_agent.engine.links.job import OFF, ask_for_link
+from episodic_agent.engine.own_ids import as_brought
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.engine.sections.bounds import take_in
 from episodic_agent.engine.threads.resolving import PlacedItem, Placement, lapsed, named, resolved
@@ -73,7 +74,14 @@ class Incoming:
 
 def incoming(at: Scoped, items: Sequence[Item], thread: str | None, source: str | None) -> Iterator[Incoming]:
     """Yield items said live with their ids, their times and the threads they name."""
-    ids = assign_ids(items, at.scope, source, at.fresh, thread=thread)  # a time nobody gave is in no id
+
+    def named(scope: Scope) -> list[UUID]:
+        return assign_ids(items, scope, source, at.fresh, thread=thread)  # a time nobody gave is in no id
+
+    ids = named(at.scope)
+    if any(identity.version != MADE_ONCE for identity in ids):
+        with at.deps.store.begin(at.scope, write=False) as tx:
+            ids = as_brought(tx, ids, named)
     for item, identity in zip(received(items, at.deps.clock()), ids, strict=True):
         yield Incoming(origin_of(item, thread), identity, item)
 

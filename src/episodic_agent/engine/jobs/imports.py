@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
-from episodic_agent.engine.jobs.operations import IMPORTS, Operation
+from episodic_agent.engine.jobs.operations import IMPORTS, RUNNING, Operation
 from episodic_agent.engine.results import ImportReport
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.errors import EpisodicError, InvalidInput, NotFound, StoreUnavailable
@@ -59,7 +59,7 @@ def begin_import(at: Scoped, file: Path, work: Work, then: Callable[[], object] 
         daemon=True,
     )
     thread.start()
-    return Operation(identity, "running", 1)
+    return Operation(identity, RUNNING, 1)
 
 
 def state_of_import(at: Scoped, identity: str) -> Operation:
@@ -73,7 +73,7 @@ def state_of_import(at: Scoped, identity: str) -> Operation:
         read = _READ.get(identity)
         counts = None if read is None else {"observations": read}
         return (
-            Operation(identity, "running", 1, counts=counts)
+            Operation(identity, RUNNING, 1, counts=counts)
             if lives
             else Operation(identity, "failed", 0, _GONE)
         )

@@ -21,6 +21,7 @@ from episodic_agent.showing import described
 
 IMPORTS: Final = "im_"  # how ids of imports begin (`imports.py`)
 MESSAGES: Final = "op_"  # how those of added messages do
+RUNNING: Final = "running"
 OF_MESSAGES: Final = (EMBED, PIECES, ASK)  # jobs of one thread; what follows from them is the user's
 MOST_THREADS: Final = 32  # an id names; of more it names those with the latest messages
 _PLACE: Final = struct.Struct(">16sI")
@@ -82,7 +83,7 @@ def operation_of(at: Scoped, identity: str) -> Operation:
     waiting = [job for job in own if job.state != "dead"]
     waiting += [job for job in jobs if job.kind not in OF_MESSAGES and _due(job, now)]
     if waiting:
-        return Operation(identity, "running", len(waiting))
+        return Operation(identity, RUNNING, len(waiting))
     if dead:
         return Operation(identity, "failed", 0, dead[0].last_error)
     return Operation(identity, "done")

@@ -70,6 +70,8 @@ class Filling:
         with self.then.store.begin(scope) as past:
             for channel, timeout in nouns.timeouts.items():
                 past.upkeep.put(OwnTimeout(channel, timeout))
+            for decision in nouns.people:
+                past.knowledge.decide(decision)
             past.upkeep.drop(*(job.id for job in past.upkeep.jobs()))  # nothing is done any more in a past
             for entry in tx.audit(until=self.then.clock() + _MOMENT):
                 past.record(entry)

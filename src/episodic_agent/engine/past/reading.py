@@ -39,6 +39,7 @@ from episodic_agent.schemas import (
     Thread,
 )
 from episodic_agent.schemas.chains import Refusal
+from episodic_agent.schemas.decisions import PEOPLE, PERSON
 from episodic_agent.schemas.facts import FactTombstone, StoredFact
 
 MOST_NAMES: Final = 2_000  # under which episodes of one group of linked threads are looked for
@@ -58,6 +59,7 @@ class PastNouns:
     skills: list[Noun] = field(default_factory=list)
     visibility: list[Noun] = field(default_factory=list)
     timeouts: Mapping[str, timedelta] = field(default_factory=dict)
+    people: Sequence[Decision] = ()
     retold: set[UUID] = field(default_factory=set)
 
 
@@ -96,6 +98,7 @@ class PastReader:
         if nouns.threads:
             nouns.links = list(self._links())
             nouns.facts = list(self._facts())
+            nouns.people = self._of(PEOPLE, PERSON)
             nouns.skills = list(self._skills())
             nouns.visibility = list(self._visibility())
         return nouns

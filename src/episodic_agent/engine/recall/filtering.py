@@ -4,7 +4,7 @@ What has expired tells nothing any more, and neither do suppressed words: no fil
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import reduce
 from typing import Final
@@ -19,15 +19,19 @@ from episodic_agent.core.chains.filters import (
     matches,
 )
 from episodic_agent.core.facts.speakers import OWNER, person_of
+from episodic_agent.core.language import fold
+from episodic_agent.core.people.joining import nearest
 from episodic_agent.core.threads.channels import are_apart, channel_name, projects_of
 from episodic_agent.engine.arguments import clean_name
 from episodic_agent.engine.episodes import listing
 from episodic_agent.engine.jobs.kinds import ENCODE
+from episodic_agent.engine.people.naming import people_of
 from episodic_agent.engine.results import EpisodeCard
 from episodic_agent.engine.threads.session_records import session_at, session_of_episode
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import Refs, Transaction, ref_of
 from episodic_agent.schemas import Episode, Json
+from episodic_agent.schemas.chains import Condition
 from episodic_agent.schemas.strength import Standing
 from episodic_agent.showing import clipped
 
@@ -44,6 +48,7 @@ def passing(
 
     An episode whose words are still to be found passes by what was said of its session.
     """
+    conditions = _by_any_name(tx, conditions)
     spans = tx.index.spans(conditions.fields, since=conditions.since, until=conditions.until)
     if conditions.fields:
         spans = sorted([*spans, *_wordless(tx, conditions)], key=lambda one: one.first_ref)
@@ -61,6 +66,21 @@ def passing(
         )
     }
     return [one for one in spans if one.first_ref in shown]
+
+
+def _by_any_name(tx: Transaction, conditions: MetadataFilter) -> MetadataFilter:
+    """Return conditions by which who takes part does so under any of their names."""
+    if not any(one.field == "participant" for field in conditions.fields for one in field):
+        return conditions
+    people = people_of(tx)
+
+    def widened(condition: Condition) -> Condition:
+        if condition.field != "participant":
+            return condition
+        names = [fold(name) for value in condition.values for name in (value, *people.names(value))]
+        return replace(condition, values=tuple(dict.fromkeys(names)))
+
+    return replace(conditions, fields=tuple(tuple(map(widened, field)) for field in conditions.fields))
 
 
 def refs_of(spans: Iterable[Standing | tuple[int, int]]) -> Refs:
@@ -218,10 +238,13 @@ def refs_that_count(
 
 
 def actors_called(tx: Transaction, speaker: str) -> frozenset[str]:
-    """Return the names in messages that mean a speaker; the user goes by their own or by none ("user")."""
-    owner = tx.scope.user_id
-    name, spoke = person_of(speaker.strip(), owner), tx.observations.actors(limit=MOST_SPEAKERS)
-    return frozenset(actor for actor in spoke if person_of(actor, owner) == name)
+    """Return the names in messages that mean a speaker, with all that are said to be theirs.
+
+    The user goes by their own or by none ("user").
+    """
+    people = people_of(tx)
+    name, spoke = people.key(people.shown(speaker)), tx.observations.actors(limit=MOST_SPEAKERS)
+    return frozenset(actor for actor in spoke if people.key(people.shown(actor)) == name)
 
 
 def refs_of_actors(tx: Transaction, actors: Collection[str]) -> Refs:
@@ -244,7 +267,7 @@ def no_speaker(tx: Transaction, speaker: str, only: frozenset[UUID] | None = Non
     spoke = dict.fromkeys(
         owner if person_of(actor, owner) == OWNER else actor for actor in tx.observations.actors()
     )
-    known = "" if only is not None else f"; who spoke: {', '.join([*spoke][:_NAMED])}"
+    known = "" if only is not None else f"; who spoke: {', '.join(nearest(speaker, spoke)[:_NAMED])}"
     return f"nothing is stored that {clipped(speaker, _SHOWN)!r} said{known}"
 
 

@@ -21,6 +21,7 @@ from episodic_agent.core import recall as ranking
 from episodic_agent.core.chains.filters import EVERYTHING, MetadataFilter
 from episodic_agent.core.context.retrieved import DETAILS, Detail
 from episodic_agent.core.language import words
+from episodic_agent.core.people.joining import People
 from episodic_agent.core.recall.due import DATED_ONLY
 from episodic_agent.core.recall.policies import FUSING, SEED_003, policy_name
 from episodic_agent.core.recall.seed import PER_LEG
@@ -36,6 +37,7 @@ from episodic_agent.engine.arguments import (
 )
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.filters import Walls
+from episodic_agent.engine.people.naming import NOBODY, analysed_by_name, people_of, reading_named
 from episodic_agent.engine.recall import commitments, whereabouts
 from episodic_agent.engine.recall.due import due_shares
 from episodic_agent.engine.recall.elsewhere import projects_meant
@@ -127,6 +129,7 @@ class _Scene:
     last: datetime | None = None
     places: Mapping[str, str] = field(default_factory=dict)
     utc_offset: timedelta | None = None
+    people: People = NOBODY
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +179,7 @@ class Recaller:
         query = analysed(scene)
         embedded = self._embedded(query, policy, options)
         while True:
-            with self._deps.store.begin(scope, write=False) as tx:
+            with reading_named(self._deps.store, scope) as tx:
                 seen = _scene(tx, scene, zoned=bool(query.time or query.ahead) and not now.utcoffset())
                 if seen != scene:
                     query, scene = analysed(seen), seen
@@ -361,8 +364,9 @@ class Recaller:
         language = self._deps.language
         filtered = _filtered(policy, options)
         analyse = partial(
-            ranking.analyse, text, speakers, owner=owner, language=language, places=places, filtered=filtered
-        )
+            analysed_by_name, scene.people, text, speakers,
+            owner=owner, language=language, places=places, filtered=filtered,
+        )  # fmt: skip
 
         def read(at: datetime, zone: timedelta | None) -> ranking.Query:
             query = analyse(at, utc_offset=zone)
@@ -538,7 +542,7 @@ class Recaller:
 def _scene(tx: Transaction, before: _Scene, *, zoned: bool) -> _Scene:
     last = tx.observations.last_at()
     offset = zone_of_writer(tx, last) if zoned and last is not None else before.utc_offset
-    return _Scene(tuple(tx.observations.actors()), last, dict(tx.threads.places()), offset)
+    return _Scene(tuple(tx.observations.actors()), last, dict(tx.threads.places()), offset, people_of(tx))
 
 
 def _of_its_time(query: ranking.Query, policy: str, options: SearchOptions) -> bool:

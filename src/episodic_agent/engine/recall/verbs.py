@@ -1,6 +1,7 @@
 """Recall as a caller asks for it: the options read, the answer noted and shown as a prompt is told it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
@@ -71,7 +72,7 @@ def recall(at: Scoped, recaller: Recaller, query: str, options: SearchOptions) -
         closed = [hit.episode_id for hit in answer.hits if hit.state != "open"]
         if closed:  # an answer without an episode has nothing to be judged
             note_recall(deps, scope, asker, answer.query, closed, policy=options.policy, identity=at.fresh())
-    return answer
+    return answer if answer.query == query else replace(answer, query=query)  # in its own names
 
 
 def recall_markdown(recall: Recall, detail: Detail, now: datetime) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from episodic_agent.engine.arguments import RESOLUTIONS, clean_name, counted
 from episodic_agent.engine.later import Later
+from episodic_agent.engine.people.naming import reading_named
 from episodic_agent.engine.recall.walls import within
 from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.sections.bounds import with_end
@@ -107,7 +108,7 @@ class SectionRoom(RoomOf):
         scope = self._at.known()
         thread_id = None if thread is None else self._at.thread_id(thread)
         vector = None if asked is None else self._vector(asked)
-        with self._deps.store.begin(scope, write=False) as tx:
+        with reading_named(self._deps.store, scope) as tx:
             if asked is None:
                 pairs = [
                     (part, 0.0)

@@ -20,6 +20,7 @@ from episodic_agent.engine.arguments import (
     worded,
 )
 from episodic_agent.engine.filters import check_named
+from episodic_agent.engine.own_ids import origins
 from episodic_agent.engine.recall.walls import check_episode, check_thread, within
 from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.threads.session_records import (
@@ -70,7 +71,7 @@ class SessionRoom(RoomOf):
         """
         scope, now = self._at.scope, self._deps.clock()
         named = _named(topic, key)
-        identity = self._at.fresh() if key is None else session_id(scope, named[1])
+        identity = self._at.fresh() if key is None else self._keyed(named[1])
         facts = SessionFacts(
             episode_id=identity,
             thread_id=identity,  # found with its thread
@@ -91,6 +92,14 @@ class SessionRoom(RoomOf):
             return started
         with self._deps.store.begin(scope, write=False) as tx:
             return self._shown(tx, started)
+
+    def _keyed(self, key: str) -> UUID:
+        """Return the id of the session of a key: the one it has, be it from a memory that was imported."""
+        scope = self._at.scope
+        own = session_id(scope, key)
+        with self._deps.store.begin(scope, write=False) as tx:
+            ids = [own, *(session_id(origin, key) for origin in origins(tx))]
+            return next((one for one in ids if facts_of(tx, one) is not None), own)
 
     def end(
         self,

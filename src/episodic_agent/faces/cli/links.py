@@ -1,4 +1,4 @@
-"""Commands of what belongs together: links of threads, chains of episodes, and skills."""
+"""Commands of what belongs together: links of threads, chains of episodes, skills, and names of people."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -237,6 +237,52 @@ def forget(app: App, name: str) -> None:
     with app.user() as memory:
         card = memory.skills.delete(name)
     app.remark(_record(card), f"{card.skill.name} is forgotten")
+
+
+@click.group(cls=Listing)
+def people() -> None:
+    """List who speaks here, and say which names are one person's or are not."""
+
+
+@people.command("list")
+@common
+@past
+def people_list(app: App) -> None:
+    """List everybody who spoke, with all their names and those that may be theirs."""
+    with app.user() as memory:
+        cards = memory.people.list()
+    if app.answered({"people": cards}, cards, "nobody spoke yet"):
+        return
+    listed = table("name", "also", "messages", "first", "last", "channels", "perhaps", right=("messages",))
+    for card in cards:
+        times = ("" if at is None else f"{at:%Y-%m-%d}" for at in (card.first_at, card.last_at))
+        perhaps = "; ".join(f"{one.name} ({one.reason})" for one in card.proposed)
+        also, channels = ", ".join(card.names[1:]), ", ".join(card.channels)
+        listed.add_row(*map(Text, (card.name, also, str(card.messages), *times, channels, perhaps)))
+    out().print(listed)
+
+
+@people.command()
+@click.argument("name")
+@click.argument("other")
+@click.option("--shown", metavar="NAME", help="The name of the two to show (default: the fullest).")
+@common
+def same(app: App, name: str, other: str, shown: str | None) -> None:
+    """Say that NAME and OTHER are one person's; `people apart` takes it back."""
+    with app.user() as memory:
+        card = memory.people.same(name, other, shown=shown)
+    app.remark(card, f"{card.name} goes by {', '.join(map(repr, card.names))}")
+
+
+@people.command("apart")
+@click.argument("name")
+@click.argument("other", required=False)
+@common
+def people_apart(app: App, name: str, other: str | None) -> None:
+    """Say that NAME is a person's of its own, or not OTHER's; it is not proposed again."""
+    with app.user() as memory:
+        card = memory.people.apart(name, other)
+    app.remark(card, f"{card.name} goes by {', '.join(map(repr, card.names))}")
 
 
 def _sure(card: "SkillCard") -> str:

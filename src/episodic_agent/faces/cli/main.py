@@ -86,6 +86,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "threads.summaries": "Show what threads were about, the newest first, or what a QUERY finds.",
     "links.skills": "List skills, the surest first, or those that answer a QUERY, best first.",
     "links.skill": "Show or change one skill; it is called by its name as `skills` lists it, or by its id.",
+    "links.people": "List who speaks here, and say which names are one person's or are not.",
     "facts.facts": "List facts, what lasts of what people said; subcommands find and correct them.",
     "boundaries.tune": (
         "Let links and chains learn from what came of them; it happens by itself every hundred of either."
@@ -149,7 +150,7 @@ GROUPS: Final[Mapping[str, str]] = {
     "Links and chains": "link chain arc sequence replay tune",
     "Episodes and recall": "recent show rename retrieve changes audit decisions stats trace",
     "Boundaries": "whatif resegment reencode plot",
-    "Skills": "skills skill",
+    "Skills and people": "skills skill people",
     "Agents and places": "run profiles sensors places visits route map mcp hooks",
     "Forgetting and retention": "forget retention pin unpin pinned suppress unsuppress suppressed",
     "Later work and its cost": "upkeep worker jobs usage",

@@ -436,10 +436,11 @@ def _tell_erasure(app: App, erasure: Erasure, text: str) -> None:
 
 
 def _state(erasure: Erasure) -> str:
+    left = "" if erasure.residue is None else f", residue {erasure.residue}"
     if not erasure.is_done:
         why = erasure.waits_for or "the file is not cleaned yet"
-        return f"receipt {erasure.id}: pending, {why}; `episodic upkeep` completes it{_remains(erasure)}"
-    left = "" if erasure.residue is None else f", residue {erasure.residue}"
+        remedy = "" if "`episodic" in why else "; `episodic upkeep` completes it"
+        return f"receipt {erasure.id}: pending{left}, {why}{remedy}{_remains(erasure)}"
     return f"receipt {erasure.id}: done{left} ({erasure.measures}){_remains(erasure)}"
 
 
@@ -449,8 +450,9 @@ def _remains(erasure: Erasure) -> str:
 
 def _repeats(erasure: Erasure) -> str:
     """Say who has a like name, and which messages that stay hold the same words; "" where there is none."""
+    went = f"\nsaid as {', '.join(map(repr, erasure.names))}" if len(erasure.names) > 1 else ""
     near = [f"{name!r}: {plural(count, 'message')}" for name, count in erasure.near_names.items()]
-    named = f"\nkept, of like names: {', '.join(near)}" if near else ""
+    named = went + (f"\nkept, of like names: {', '.join(near)}" if near else "")
     if not erasure.repeated_by:
         return named
     count = plural(len(erasure.repeated_by), "message")

@@ -140,8 +140,8 @@ def serve(app: App, host: str, port: int, rate: float, workers: int) -> None:
                     memory = stack.enter_context(app.memory(create=is_loopback(host), resume=workers == 1))
                 except NotFound as error:
                     raise InvalidInput(NO_KEYS.format(host=host)) from error
-                keyed = _reads_keys(memory, host)
-                whom = "for whoever holds a key" if keyed and memory.keys.exist() else "for this machine only"
+                keyed = _has_keys(memory, host)
+                whom = "for whoever holds a key" if keyed else "for this machine only"
                 whom = f"{whom}, {workers} processes" if workers > 1 else whom
                 _say_where(app, host, port, whom + _if_it_knows_nobody(memory, keyed=keyed))
                 if workers == 1:
@@ -149,15 +149,15 @@ def serve(app: App, host: str, port: int, rate: float, workers: int) -> None:
             if workers == 1:
                 sockets = [listener] if listener else None
                 opened = partial(_handed_over, memory, stack)
-                http.serve(opened, host, port, rate=rate, keyed=keyed, sockets=sockets)
+                http.serve(opened, host, port, rate=rate, sockets=sockets)
                 return
-        http.serve_many(WarmMemory(app), http.Limits(host, port, rate, keyed), workers, listener=listener)
+        http.serve_many(WarmMemory(app), http.Limits(host, port, rate), workers, listener=listener)
 
 
 def _if_it_knows_nobody(memory: "Memory", *, keyed: bool) -> str:
     """Return what is said of a memory that holds nobody in what is served: its file may be misspelt."""
     spaces = engine.Spaces(memory)
-    served = spaces.opened_by_keys() if keyed and memory.keys.exist() else []
+    served = spaces.opened_by_keys() if keyed else []
     known = spaces.remembering() if served else []
     return "" if memory.users() or not set(served).isdisjoint(known) else ", and knows nobody yet"
 
@@ -181,18 +181,19 @@ class WarmMemory:
             yield memory
 
 
-def _reads_keys(memory: "Memory", host: str) -> bool:
-    """Tell whether keys are looked at; InvalidInput where others than this machine would need none."""
+def _has_keys(memory: "Memory", host: str) -> bool:
+    """Tell whether there are keys; InvalidInput where others than this machine would need none.
+
+    Raises StoreError where the login may not look at them, as one that acts in a single space may not:
+    nobody would be asked for a key.
+    """
     try:
         there = memory.keys.exist()
-    except StoreError as error:  # a login that acts in one space may not look at them
-        if not is_loopback(host):
-            raise
-        say(f"keys are not looked at: {error}")
-        return False
+    except StoreError as error:
+        raise type(error)(f"keys cannot be looked at, so nothing is served: {error}") from error
     if not there and not is_loopback(host):
         raise InvalidInput(NO_KEYS.format(host=host))
-    return True
+    return there
 
 
 def _check_free(host: str, port: int, option: str) -> None:

@@ -1,7 +1,7 @@
 """The HTTP application: routes, health, and every error as one problem document (RFC 9457)."""
 
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, closing
 from datetime import datetime
 from http import HTTPStatus
@@ -55,16 +55,16 @@ def make_app(
     slowest: float = SLOWEST,
     largest_file: int = LARGEST_FILE,
     rate: float = RATE,
-    keyed: bool = True,
     end: EndOfService | None = None,
     allowances: Allowances | None = None,
+    counts: RequestCounts | None = None,
 ) -> FastAPI:
     """Return the application; it opens the memory when it starts and closes it when it ends.
 
     `largest` bounds a request in bytes, `most` the requests with a body at a time, `slowest` the seconds one
     may take to arrive; `largest_file` bounds a file that is imported, in bytes; `rate` the requests a second
-    of one key. Without `keyed` no keys are looked at: this machine alone asks. `end` tells that the process
-    ends; `allowances` are those of all processes, its own unless given.
+    of one key. `end` tells that the process ends; `allowances` and `counts` are those of all processes, its
+    own unless given.
     """
     served: list[tuple[Memory, Spaces]] = []
 
@@ -72,8 +72,7 @@ def make_app(
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         with opened() as memory, closing(Spaces(memory)) as spaces:
             served.append((memory, spaces))
-            if keyed:
-                await run_in_threadpool(spaces.resume)
+            await run_in_threadpool(spaces.resume)
             yield
             served.clear()
 
@@ -91,9 +90,8 @@ def make_app(
     )
     app.add_middleware(KeepsSlashes)
     app.add_middleware(Bounded, largest=largest, most=most, slowest=slowest, streams=streams)
-    counts = RequestCounts()
-    keys = (lambda: served[0][0].keys) if keyed else (lambda: None)
-    app.add_middleware(Keyed, keys=keys, rate=rate, allowances=allowances)
+    counts = counts or RequestCounts()
+    app.add_middleware(Keyed, keys=lambda: served[0][0].keys, rate=rate, allowances=allowances)
     app.add_middleware(DashboardDoor)
     app.add_middleware(RequestMeter, counts=counts)
     app.add_middleware(Draining, end=end or EndOfService())
@@ -139,11 +137,15 @@ def _add_health(app: FastAPI, memory_of: Callable[[], Memory]) -> None:
 
 
 def _add_metrics(app: FastAPI, memory_of: Callable[[], Memory], counts: RequestCounts) -> None:
+    def waiting() -> Mapping[str, int]:
+        return memory_of().jobs.counts()
+
     @app.get("/metrics", tags=["health"], response_class=PlainTextResponse)
-    def metrics() -> Response:
+    async def metrics() -> Response:
         """Return what was asked, how long it took and what waits, as Prometheus reads it."""
-        gauges = {f"episodic_jobs_{state}": count for state, count in memory_of().jobs.counts().items()}
-        return Response("\n".join(counts.lines(gauges)) + "\n", media_type=TEXT)
+        jobs = await run_in_threadpool(waiting)
+        gauges = {f"episodic_jobs_{state}": count for state, count in jobs.items()}
+        return Response("\n".join(counts.together().lines(gauges)) + "\n", media_type=TEXT)
 
 
 def _add_docs(app: FastAPI) -> None:

@@ -39,15 +39,15 @@ space_asked: ContextVar[str | None] = ContextVar("space_asked", default=None)
 class Keyed:
     """Let in requests with a key, once any key was made; before that those of this machine alone.
 
-    `keys` finds the keys of the memory that is served, None where they are not looked at. `rate` is how many
-    requests a second one key has, in all processes that share its `allowances`.
+    `keys` finds the keys of the memory that is served. `rate` is how many requests a second one key has, in
+    all processes that share its `allowances`.
     """
 
     def __init__(
         self,
         app: ASGIApp,
         *,
-        keys: Callable[[], KeyRoom | None],
+        keys: Callable[[], KeyRoom],
         rate: float = RATE,
         tick: Callable[[], float] = monotonic,
         allowances: Allowances | None = None,
@@ -64,11 +64,10 @@ class Keyed:
         """Serve one request, or answer 401, 403, 429 (with a key) or 403, 421 (without)."""
         face = _face(scope["path"]) if scope["type"] == "http" else ""
         called_by(Caller(face))
-        keys = self._keys() if face else None
-        if keys is None:
+        if not face:
             await self._local(scope, receive, send)
             return
-        token = _token(scope)
+        keys, token = self._keys(), _token(scope)
         try:  # a token is looked for even where nobody seemed to have one: the first may be a moment old
             key = None if token is None else await run_in_threadpool(keys.check, token)
             locked = key is not None or await run_in_threadpool(keys.exist)

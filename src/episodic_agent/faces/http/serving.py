@@ -25,6 +25,7 @@ from episodic_agent.faces.guard import SLOWEST
 from episodic_agent.faces.http.allowances import Allowances, SharedAllowances
 from episodic_agent.faces.http.app import make_app
 from episodic_agent.faces.http.keyed import RATE
+from episodic_agent.faces.http.metrics import RequestCounts, SharedCounts
 from episodic_agent.faces.http.opening import EndOfService, answering, listen
 from episodic_agent.wiring import utc_now
 
@@ -38,16 +39,16 @@ Opened = Callable[[], AbstractContextManager[Memory]]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What of a server does not hang on the memory: `rate` and `keyed` as for `make_app`.
+    """What of a server does not hang on the memory: `rate` as for `make_app`.
 
-    `shared` is the file in which several processes count the requests of each key.
+    `shared` is the folder in which several processes count their requests, `place` which of them this is.
     """
 
     host: str
     port: int
     rate: float = RATE
-    keyed: bool = True
     shared: Path | None = None
+    place: int = 0
 
 
 class Impatient(H11Protocol):
@@ -108,13 +109,13 @@ def serve(
     port: int,
     *,
     rate: float = RATE,
-    keyed: bool = True,
     sockets: Sequence[socket.socket] | None = None,
-    allowances: Allowances | None = None,
+    shared: tuple[Allowances, RequestCounts] | None = None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM; `rate`, `keyed` and `allowances` as for `make_app`."""
+    """Serve until SIGINT or SIGTERM; `rate` and what is `shared` with other processes as for `make_app`."""
     end = EndOfService()
-    app = make_app(opened, utc_now, rate=rate, keyed=keyed, end=end, allowances=allowances)
+    allowances, counts = shared or (None, None)
+    app = make_app(opened, utc_now, rate=rate, end=end, allowances=allowances, counts=counts)
     config = uvicorn.Config(
         app, host=host, port=port, http=Impatient, log_level="warning", timeout_graceful_shutdown=GRACE
     )
@@ -136,10 +137,10 @@ def serve_many(
             TemporaryDirectory(prefix="episodic-serve-") as folder,
             listener or listen(limits.host, limits.port) as shared,
         ):
-            begin = partial(_begin, opened, replace(limits, shared=Path(folder) / "allowances"), shared)
-            running = [begin() for _ in range(processes)]
+            begin = partial(_begin, opened, replace(limits, shared=Path(folder)), shared)
+            running = [begin(place) for place in range(processes)]
             while not stop.wait(AGAIN):
-                running = [process if process.is_alive() else begin() for process in running]
+                running = [each if each.is_alive() else begin(place) for place, each in enumerate(running)]
             for process in running:
                 process.terminate()
             shared.close()  # what comes from now on is refused by the system
@@ -152,9 +153,10 @@ def serve_many(
             signal.signal(sig, handler)
 
 
-def _begin(opened: Opened, limits: Limits, shared: socket.socket) -> SpawnProcess:
+def _begin(opened: Opened, limits: Limits, shared: socket.socket, place: int) -> SpawnProcess:
     """Start one process; nothing of this one's threads and connections goes over to it."""
-    process = get_context("spawn").Process(target=_serve_shared, args=(opened, limits, shared))
+    arguments = (opened, replace(limits, place=place), shared)
+    process = get_context("spawn").Process(target=_serve_shared, args=arguments)
     process.start()
     return process
 
@@ -162,15 +164,11 @@ def _begin(opened: Opened, limits: Limits, shared: socket.socket) -> SpawnProces
 def _serve_shared(opened: Opened, limits: Limits, shared: socket.socket) -> None:
     """Serve from one of several processes, until it is told to end or the one that began it is gone."""
     threading.Thread(target=_end_with_parent, name="episodic-parent", daemon=True).start()
-    serve(
-        opened,
-        limits.host,
-        limits.port,
-        rate=limits.rate,
-        keyed=limits.keyed,
-        sockets=[shared],
-        allowances=None if limits.shared is None else SharedAllowances(limits.shared),
-    )
+    together = None
+    if limits.shared is not None:
+        allowances = SharedAllowances(limits.shared / "allowances")
+        together = allowances, SharedCounts(limits.shared, limits.place)
+    serve(opened, limits.host, limits.port, rate=limits.rate, sockets=[shared], shared=together)
 
 
 def _end_with_parent() -> None:

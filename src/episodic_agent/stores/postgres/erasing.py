@@ -39,7 +39,9 @@ FREED: Final = (
     "freed space in the files of tables and indexes until it is reused or `episodic admin scrub` rewrites"
     f" them; {_ELSEWHERE}"
 )
-_NOT_OURS: Final = "this login may not vacuum the tables; `episodic doctor --repair` as their owner does"
+_NOT_OURS: Final = (
+    "this login may not vacuum the tables; their owner completes it with `episodic admin scrub`"
+)
 _OWNED: Final = (
     "SELECT bool_and(pg_has_role(relowner, 'USAGE')) FROM pg_class c JOIN pg_namespace n"
     " ON n.oid = relnamespace WHERE nspname = %s AND relkind IN ('r', 'p')"

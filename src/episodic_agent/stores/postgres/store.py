@@ -31,7 +31,7 @@ from episodic_agent.stores.postgres.jobs import PostgresClaim, count_jobs, renew
 from episodic_agent.stores.postgres.observations import PostgresObservations
 from episodic_agent.stores.postgres.server.batches import read_columns, to_stored
 from episodic_agent.stores.postgres.server.connection import PostgresConnections, PostgresOptions
-from episodic_agent.stores.postgres.server.migrate import problems
+from episodic_agent.stores.postgres.server.migrate import problems, refuse_other
 from episodic_agent.stores.postgres.server.session import (
     Connection,
     KnownScopes,
@@ -47,6 +47,7 @@ from episodic_agent.stores.rows import to_day
 from episodic_agent.stores.tables.keys import KeyTable, Run
 from episodic_agent.stores.tables.transaction import ScopeTransaction
 
+_NOBODY: Final = (0, 0)  # the keys of a scope that is asked whether rows can be read at all
 _OF_SPACE: Final = (
     "SELECT day, stage, model, sum(calls), sum(failures), sum(refused), sum(late),"
     " sum(prompt_tokens), sum(completion_tokens), sum(microseconds)"
@@ -247,13 +248,15 @@ class PostgresStore:
     def check(self, *, quick: bool = False) -> Sequence[str]:
         """Return what is wrong with the database itself (one line each); empty when sound.
 
-        A `quick` one asks it for one row.
+        A `quick` one asks it for one row, as the application does, and whether its schema is this version's.
         """
         try:
-            with self._connections.plain() as db:
-                if not quick:
+            if not quick:
+                with self._connections.plain() as db:
                     return problems(db)
+            with self._connections.reading(*_NOBODY) as db:
                 db.execute("SELECT 1 FROM scope LIMIT 1")
+                refuse_other(db, self._connections.address)
                 return []
         except StoreError as error:
             return [str(error)]

@@ -25,6 +25,7 @@ from episodic_agent.engine.files.formats.glimpse import Glimpse
 from episodic_agent.engine.files.formats.speaking import Chat, Records, joined, note, speak, without_marks
 from episodic_agent.engine.files.opening import DAMAGED, Opened, Unreadable, binary, excerpt
 from episodic_agent.engine.files.options import ReadingNotes, ReadingOptions
+from episodic_agent.engine.files.speakers import ADDRESS
 
 _HEADERS: Final = frozenset(
     ("from", "to", "date", "subject", "message-id", "received", "return-path", "delivered-to", "mime-version")
@@ -153,6 +154,7 @@ def _message(
     text = _spoken_words(message, reading)
     fields: dict[str, object] = {
         "speaker": name or address,
+        "extras": {ADDRESS: address} if name and address else {},
         "content": joined(text, *_attached(message)),
         "timestamp": (at := _time(message, stamp)),
         "id": identity,

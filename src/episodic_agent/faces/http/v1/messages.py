@@ -1,20 +1,28 @@
 """Messages of a user: a batch is kept, exactly once, and durable when it is acknowledged."""
 
+import asyncio
+from collections.abc import Sequence
 from functools import cache
+from time import monotonic
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 from uuid import UUID
 
 from fastapi import APIRouter, Body, Depends, Header, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.concurrency import run_in_threadpool
 
-from episodic_agent.engine.jobs.operations import Operation
+from episodic_agent.engine.jobs.operations import RUNNING, Operation
+from episodic_agent.engine.user import UserMemory
 from episodic_agent.faces.http.v1.asking import PREFIX, adding_to, answered, name_in_path, needs, v1_router
 from episodic_agent.faces.http.v1.nouns import noun_model
+from episodic_agent.schemas import Receipt
 from episodic_agent.schemas.keys import Role
 from episodic_agent.showing import plain
 
 MOST_MESSAGES: Final = 1000
+PATIENCE: Final = 10.0  # seconds a caller waits for what other processes do
+EVERY: Final = 0.1  # seconds between looks at how far they are
 
 
 class NewMessage(BaseModel):
@@ -101,17 +109,19 @@ def message_routes() -> APIRouter:
         "/users/{user}/messages",
         status_code=202,
         response_model=BatchReceipts,
-        responses={200: {"model": BatchReceipts, "description": "With `wait`: done, not only durable"}},
+        responses={200: {"model": BatchReceipts, "description": "With `wait`: nothing runs any more"}},
         operation_id="add",
         tags=["memory"],
         dependencies=[Depends(needs(Role.WRITE))],
         openapi_extra={"x-role": "write", "x-verb": "add"},
     )
-    def add(
+    async def add(
         request: Request,
         user: Annotated[str, Path(min_length=1)],
         batch: Annotated[NewMessages, Body()],
-        wait: Annotated[bool, Query(description="Answer when titles and links are made, too.")] = False,
+        wait: Annotated[
+            bool, Query(description="Answer when titles and links are made, too, or after ten seconds.")
+        ] = False,
         idempotency_key: Annotated[
             str | None, Header(min_length=1, max_length=255, description="The same key adds nothing again.")
         ] = None,
@@ -120,16 +130,25 @@ def message_routes() -> APIRouter:
 
         What follows (vectors, episodes, facts, links) is done in the background: by the operation, of which
         `Location` tells the state. With an `Idempotency-Key` a batch that is sent again adds nothing;
-        another batch with the key is a conflict.
+        another batch with the key is a conflict. With `wait` the answer is 200 once that is done, else 202 as
+        without it: workers, to whom it is left, are waited for ten seconds.
         """
         name = name_in_path("user", user)
         messages = [message.model_dump(exclude_unset=True) for message in batch.messages]
         about = batch.model_dump(exclude={"messages"}, exclude_none=True)
-        memory = adding_to(request, user)
-        receipts = memory.add(messages, wait=wait, idempotency_key=idempotency_key, **about)
-        operation = memory.jobs.follow(receipts)
+
+        def keep() -> tuple[UserMemory, Sequence[Receipt], Operation]:
+            memory = adding_to(request, user)
+            receipts = memory.add(messages, wait=wait, idempotency_key=idempotency_key, **about)
+            return memory, receipts, memory.jobs.follow(receipts)
+
+        memory, receipts, operation = await run_in_threadpool(keep)
+        until = monotonic() + PATIENCE
+        while wait and operation.state == RUNNING and monotonic() < until:
+            await asyncio.sleep(EVERY)  # a thread that waits would be missed by other requests
+            operation = await run_in_threadpool(memory.jobs.follow, receipts)
         response = answered(request, {"receipts": plain(receipts), "operation": plain(operation)})
-        response.status_code = 200 if wait else 202
+        response.status_code = 200 if wait and operation.state != RUNNING else 202
         response.headers["Location"] = f"{PREFIX}/users/{quote(name, safe='')}/operations/{operation.id}"
         return response
 

@@ -3,6 +3,7 @@
 import json
 import os
 import threading
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -92,7 +93,7 @@ class Loaded:
 class LocalEmbedder(ABC):
     """What every model that runs here does: load once in a process, batch, answer in the order of the texts.
 
-    The model is loaded at the first use, again after a fork, and shared by threads.
+    The model is loaded at the first use, again after a fork, and shared by threads and by other embedders.
     """
 
     name: str
@@ -202,11 +203,54 @@ class MiniLM(LocalEmbedder):
         return load(file, self._device)
 
 
+class LoadedModels:
+    """The models of a process, each loaded once for all who embed with it and gone with the last of them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._models: weakref.WeakValueDictionary[tuple[int | str, ...], Loaded] = (
+            weakref.WeakValueDictionary()
+        )
+
+    def get(self, file: Path, device: str) -> Loaded:
+        """Return the model of a file as it is now on a device, read unless it is there; raises as `load`."""
+        try:
+            stat = file.stat()
+        except OSError as error:
+            raise ProviderUnavailable(
+                f"the embedding model {file} cannot be read: {error.strerror}"
+            ) from error
+        key = stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, device
+        with self._lock:
+            loaded = self._models.get(key)
+            if loaded is None:
+                loaded = self._models[key] = read_model(file, device)
+            return loaded
+
+
+_models = LoadedModels()
+
+
+def _forget_parent() -> None:
+    """Begin anew after a fork: no session survives one, and the lock may be held by a thread left behind."""
+    global _models  # noqa: PLW0603 - what a process has loaded
+    _models = LoadedModels()
+
+
+if hasattr(os, "register_at_fork"):  # elsewhere nothing forks
+    os.register_at_fork(after_in_child=_forget_parent)
+
+
 def load(file: Path, device: str = CPU) -> Loaded:
-    """Open a model's file: an ONNX session and the tokenizer kept in its metadata.
+    """Open a model's file, or share it with whoever has it open on this device in this process.
 
     Raises ProviderUnavailable for a file that cannot be read, InvalidInput for a device that is not there.
     """
+    return _models.get(file, device)
+
+
+def read_model(file: Path, device: str) -> Loaded:
+    """Open a model's file: an ONNX session and the tokenizer kept in its metadata; raises as `load`."""
     onnxruntime = onnx_runtime()
     from tokenizers import Tokenizer  # noqa: PLC0415 - as late as the runtime, and for its reason
 

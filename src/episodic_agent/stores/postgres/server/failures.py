@@ -40,6 +40,10 @@ _FULL: Final = (
     "{server} takes no more connections; try again, lower EPISODIC_CONNECTIONS "
     "or raise the server's max_connections"
 )
+_OTHER_SCHEMA: Final = (
+    "the schema of {place} is not this program's ({reason}): a newer version's `init-db` ran since it began; "
+    "start the newer version, or see what `episodic doctor` says"
+)
 
 # By SQLSTATE, or by its class of two characters.
 _MEANINGS: Final[Mapping[str, tuple[_Kind, str]]] = {
@@ -55,6 +59,8 @@ _MEANINGS: Final[Mapping[str, tuple[_Kind, str]]] = {
         StoreError,
         "{user!r} may not do this in {place} ({reason}); an administrator runs {init}",
     ),
+    "42703": (StoreUnavailable, _OTHER_SCHEMA),
+    "42P01": (StoreUnavailable, _OTHER_SCHEMA),
     "53100": (StoreUnavailable, "no room left on {server} ({reason}); free some space and repeat the call"),
     "53300": (StoreUnavailable, _FULL),
     "53": (StoreUnavailable, "{server} is out of resources ({reason}); try again later"),

@@ -38,6 +38,7 @@ SELECT current_setting('server_version_num')::int / 10000,
         FROM pg_roles WHERE rolname = current_user),
     (SELECT rolsuper FROM pg_roles WHERE rolname = current_user),
     (SELECT pg_has_role(oid, 'MEMBER') FROM pg_roles WHERE rolname = 'episodic_app'),
+    (SELECT pg_has_role(oid, 'MEMBER') FROM pg_roles WHERE rolname = 'episodic_worker'),
     pg_is_in_recovery(),
     current_setting('synchronous_commit')
 """
@@ -62,6 +63,7 @@ class ServerState:
     may_make_ready: bool
     superuser: bool
     may_be_app: bool | None
+    may_work: bool | None
     replica: bool
     synchronous_commit: str
 
@@ -111,7 +113,7 @@ def prepare(db: Connection, address: Address, migrations: Sequence[Migration]) -
     if not server.may_make_ready:
         raise StoreError(
             f"{address.place} is not ready for this version and {address.user!r} may not make it so; "
-            f"an administrator runs {init_for(address.user)}"
+            f"an administrator runs {init_for(address.user, worker=bool(server.may_work))}"
         )
     make_ready(db, address, migrations)
     return examine(db)
@@ -130,6 +132,13 @@ def _is_ready(db: Connection, server: ServerState, address: Address, migrations:
     with db.transaction():
         db.execute(f"SET LOCAL ROLE {APP}".encode())
         return count_applied(_ledger(db), migrations, address.place) == len(migrations)
+
+
+def refuse_other(db: Connection, address: Address) -> None:
+    """Raise StoreError where the schema is not the one of this version; asked as the application."""
+    migrations = shipped_migrations()
+    if count_applied(_ledger(db), migrations, address.place) < len(migrations):
+        raise StoreError(f"{address.place} is not ready for this version; an administrator runs {INIT}")
 
 
 def _ledger(db: Connection) -> list[tuple[int, str, str]]:
