@@ -11,7 +11,8 @@ whether they only ask something of others (`requests.tsv`), one whether somebody
 ("Jonas said he'll pay me back"; `promised_by_others.tsv`), both beside the lines of `commitments_*.tsv` that
 do take something on. Another tells whether a decision of a session says that something is done
 (`decided.tsv`). Two more tell whether a question is for the sessions that are open, or for what is new since
-the last (`asked_open_sessions.tsv`, `asked_since_session.tsv`). Printed: how they do on a fifth that they are not taught.
+the last (`asked_open_sessions.tsv`, `asked_since_session.tsv`). Printed: how they do on a fifth that they are
+not taught.
 """
 
 import argparse
@@ -98,7 +99,9 @@ def _judges(embedder: Embedder) -> dict[str, Judged]:
     by_others = read("promised_by_others.tsv")
     theirs = {row.text for row in by_others if row.lasts}
     own = [replace(row, lasts=False) for row in taken_on if row.text not in theirs]
-    of_sessions = {row.text for name in ("open_sessions", "since_session") for row in read(f"asked_{name}.tsv")}
+    of_sessions = {
+        row.text for name in ("open_sessions", "since_session") for row in read(f"asked_{name}.tsv")
+    }
     paths = sorted((HERE / "facts").glob("asked_commitments_*.tsv"))
     others = [replace(row, lasts=False) for path in paths for row in read(path.name)]
     not_sessions = [row for row in others if row.text not in of_sessions]

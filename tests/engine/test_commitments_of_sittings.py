@@ -83,7 +83,11 @@ def test_what_is_forgotten_or_hangs_loose_is_what_is_still_to_be_done(
 
 @pytest.mark.parametrize(
     "question",
-    ["what have i forgotten to tell you about my mum?", "what did i forget at the hotel?", "is the shop still open?"],
+    [
+        "what have i forgotten to tell you about my mum?",
+        "what did i forget at the hotel?",
+        "is the shop still open?",
+    ],
 )
 def test_what_was_forgotten_somewhere_is_nothing_to_be_done(nell: UserMemory, question: str) -> None:
     assert listed(nell, question) == []

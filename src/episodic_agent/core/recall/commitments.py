@@ -154,8 +154,9 @@ def asks_for_open_sessions(question: str, vector: Vector | None = None) -> bool:
 def asks_since_session(question: str, vector: Vector | None = None) -> bool:
     """Tell whether a question is for what is new since the last session; `vector` as above.
 
-    >>> asks_since_session("what changed since the last ticket?"), asks_since_session("what was in the last ticket?")
-    (True, False)
+    >>> questions = "what changed since the last ticket?", "what was in the last ticket?"
+    >>> [asks_since_session(question) for question in questions]
+    [True, False]
     """
     return len(question) <= LONGEST and likely(SINCE_SESSION, question, vector) >= SURE
 

@@ -178,7 +178,9 @@ def without_order(terms: Sequence[str], text: str, language: str | None) -> tupl
 def _standing(text: str, language: str | None) -> frozenset[str]:
     """Return the terms by which alone a question asks how a matter stands."""
     line = f" {' '.join(map(fold, words(text)))} "
-    match = phrase_pattern(*(f"recall/order.standing.{one}" for one in texts("recall/order.standing"))).search(line)
+    match = phrase_pattern(
+        *(f"recall/order.standing.{one}" for one in texts("recall/order.standing"))
+    ).search(line)
     if match is None:
         return frozenset()
     rest = line[: match.start()] + line[match.end() :]

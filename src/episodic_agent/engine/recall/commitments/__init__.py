@@ -1,4 +1,4 @@
-"""What somebody took on to do, as it is asked for (`asking`), what settled it since (`settling`), open `sessions`."""
+"""What somebody took on, as it is asked for (`asking`), how it was settled (`settling`); open `sessions`."""
 
 from episodic_agent.engine.recall.commitments.asking import (
     ANSWERING,
