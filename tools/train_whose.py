@@ -9,8 +9,10 @@ six languages. A second judge tells whether whoever is spoken to is asked for th
 me?"), by `asked_you.tsv`, a third whether what "we" took on is, by `asked_ours.tsv`. Of messages one tells
 whether they only ask something of others (`requests.tsv`), one whether somebody else takes something on
 ("Jonas said he'll pay me back"; `promised_by_others.tsv`), both beside the lines of `commitments_*.tsv` that
-do take something on. The last tells whether a decision of a session says that something is done
-(`decided.tsv`). Printed: how they do on a fifth that they are not taught.
+do take something on. Another tells whether a decision of a session says that something is done
+(`decided.tsv`). Two more tell whether a question is for the sessions that are open, or for what is new since
+the last (`asked_open_sessions.tsv`, `asked_since_session.tsv`). Printed: how they do on a fifth that they are
+not taught.
 """
 
 import argparse
@@ -26,7 +28,16 @@ from sklearn.metrics import roc_auc_score
 from train_commitments import story_messages
 
 from episodic_agent.core.facts.stating import EMBEDDER
-from episodic_agent.core.recall.commitments import ADDRESSED, BY_OTHERS, OURS, REQUESTING, SURE, WHOSE
+from episodic_agent.core.recall.commitments import (
+    ADDRESSED,
+    BY_OTHERS,
+    OPEN_SESSIONS,
+    OURS,
+    REQUESTING,
+    SINCE_SESSION,
+    SURE,
+    WHOSE,
+)
 from episodic_agent.core.recall.settling import DECIDED
 from episodic_agent.protocols import Embedder
 from episodic_agent.wiring import load_settings, make_embedder
@@ -88,6 +99,12 @@ def _judges(embedder: Embedder) -> dict[str, Judged]:
     by_others = read("promised_by_others.tsv")
     theirs = {row.text for row in by_others if row.lasts}
     own = [replace(row, lasts=False) for row in taken_on if row.text not in theirs]
+    of_sessions = {
+        row.text for name in ("open_sessions", "since_session") for row in read(f"asked_{name}.tsv")
+    }
+    paths = sorted((HERE / "facts").glob("asked_commitments_*.tsv"))
+    others = [replace(row, lasts=False) for path in paths for row in read(path.name)]
+    not_sessions = [row for row in others if row.text not in of_sessions]
     return {
         "others": Judged(WHOSE, whose, "asked_whose.tsv", f"{asked} for those of others"),
         "addressed": Judged(
@@ -123,6 +140,20 @@ def _judges(embedder: Embedder) -> dict[str, Judged]:
         ),
         "decided": Judged(
             DECIDED, read("decided.tsv"), "decided.tsv", "a decision of a session says that something is done"
+        ),
+        "open sessions": Judged(
+            OPEN_SESSIONS,
+            read("asked_open_sessions.tsv"),
+            "asked_open_sessions.tsv, asked_commitments_*.tsv",
+            "a question asks which sessions are open",
+            not_sessions,
+        ),
+        "since session": Judged(
+            SINCE_SESSION,
+            read("asked_since_session.tsv"),
+            "asked_since_session.tsv, asked_commitments_*.tsv",
+            "a question asks what is new since the last session",
+            not_sessions,
         ),
     }
 

@@ -175,3 +175,53 @@ def test_a_name_that_most_topics_share_leads_to_no_session(tmp_path: Path, clock
             user.flush()
             memory.jobs.run()
         assert user.sessions.get(session.id).parent_episode_id is None  # it went on from the parking place
+
+
+LEAK = "The new tap leaks, there is water on the floor."
+DRY = "A plumber looked at the wall, but it is still wet."
+CALL = "Please call me on the landline from now on."
+
+
+@pytest.fixture
+def tickets(desk: UserMemory, clock: Clock) -> UserMemory:
+    """Return a desk with a ticket that never ended, and one that ended without being settled."""
+    for key, topic, day, text, outcome in (
+        ("t6", "Berg: wet wall", 7, DRY, "ongoing"),
+        ("t7", "Ito: tap", 11, LEAK, None),
+    ):
+        session = desk.sessions.start(topic, key=key, thread=key, timestamp=at(day))
+        desk.add({"role": "user", "name": "Ms Ito", "content": text, "timestamp": at(day, 10)}, thread=key)
+        if outcome:
+            desk.sessions.end(session.id, outcome, timestamp=at(day, 12))
+    desk.add({"role": "user", "name": "Mr Kent", "content": CALL, "timestamp": at(11, 8)}, thread="mail")
+    desk.flush()
+    return desk
+
+
+@pytest.mark.parametrize("question", ["which tickets are open?", "Welche Tickets sind noch offen?"])
+def test_open_tickets_are_the_sessions_that_did_not_end_settled(tickets: UserMemory, question: str) -> None:
+    assert [hit.title for hit in tickets.search(question).hits] == ["Ito: tap", "Berg: wet wall"]
+    context = tickets.context(question, thread="new", max_tokens=600).text
+    assert LEAK in context
+    assert DRY in context
+    assert MOVE not in context
+
+
+def test_which_tickets_were_open_is_told_as_of_then(tickets: UserMemory) -> None:
+    then = {hit.title for hit in tickets.search("which tickets are open?", now=at(8)).hits}
+    assert then == {"Berg: fence", "Berg: boiler", "Berg: wet wall"}
+
+
+def test_what_is_new_since_the_last_ticket_is_what_came_after_it_ended(tickets: UserMemory) -> None:
+    question = "what changed since the last ticket?"
+    hits = tickets.search(question).hits
+    assert {one.observation.text for hit in hits for one in hit.evidence} == {CALL, LEAK}
+    context = tickets.context(question, thread="new", max_tokens=600).text
+    assert CALL in context
+    assert LEAK in context
+    assert MOVE not in context
+
+
+def test_a_ticket_that_is_hidden_is_not_open(tickets: UserMemory) -> None:
+    tickets.episodes.suppress(words="leaks", reason="secret")
+    assert [hit.title for hit in tickets.search("which tickets are open?").hits] == ["Berg: wet wall"]

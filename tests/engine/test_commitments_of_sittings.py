@@ -59,6 +59,41 @@ def test_what_is_to_be_done_is_listed_and_what_another_sitting_reports_done_is_t
     assert f"done 2026-11-14 – “{RETURNED[:20]}" in coat
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what have i forgotten?",
+        "any loose ends?",
+        "anything still open from last week?",
+        "what slipped through the cracks?",
+        "was ist noch offen?",
+        "¿se me ha olvidado algo?",
+        "что я забыл?",
+    ],
+)
+def test_what_is_forgotten_or_hangs_loose_is_what_is_still_to_be_done(
+    nell: UserMemory, question: str
+) -> None:
+    open_ones = {one.text for one in nell.search(question, now=ASKED_AT).commitments if not one.settled_by}
+    assert {SPEECH, COUNCIL} <= open_ones
+    context = nell.context(question, channel="companion", at=ASKED_AT, max_tokens=600).text
+    assert SPEECH in context
+    assert COUNCIL in context
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what have i forgotten to tell you about my mum?",
+        "what did i forget at the hotel?",
+        "is the shop still open?",
+    ],
+)
+def test_what_was_forgotten_somewhere_is_nothing_to_be_done(nell: UserMemory, question: str) -> None:
+    assert listed(nell, question) == []
+    assert list(nell.search(question, now=ASKED_AT).commitments) == []
+
+
 def test_what_is_still_to_come_stands_before_what_was_due_long_ago(nell: UserMemory) -> None:
     lines = listed(nell, "what do i still have to do?")
     places = {text: n for n, line in enumerate(lines) for text in (SPEECH, COUNCIL, BINS) if text in line}

@@ -31,6 +31,8 @@ ADDRESSED: Final = "recall/commitments_addressed.npz"
 OURS: Final = "recall/commitments_ours.npz"
 REQUESTING: Final = "recall/commitments_requests.npz"
 BY_OTHERS: Final = "recall/commitments_by_others.npz"
+OPEN_SESSIONS: Final = "recall/sessions/open_asked.npz"
+SINCE_SESSION: Final = "recall/sessions/since_asked.npz"
 ASKED: Final = 0.5  # from which a question asks for commitments
 LONGEST: Final = 400  # characters of such a question
 MAYBE: Final = 0.3  # from which a message may take something on
@@ -138,6 +140,25 @@ def asks_for_commitments(question: str, vector: Vector | None = None, least: flo
     (True, False)
     """
     return len(question) <= LONGEST and likely(ASKING, question, vector) >= least
+
+
+def asks_for_open_sessions(question: str, vector: Vector | None = None) -> bool:
+    """Tell whether a question is for the sessions that are open; `vector` as in `asks_for_commitments`.
+
+    >>> asks_for_open_sessions("which tickets are open?"), asks_for_open_sessions("which shops are open?")
+    (True, False)
+    """
+    return len(question) <= LONGEST and likely(OPEN_SESSIONS, question, vector) >= SURE
+
+
+def asks_since_session(question: str, vector: Vector | None = None) -> bool:
+    """Tell whether a question is for what is new since the last session; `vector` as above.
+
+    >>> questions = "what changed since the last ticket?", "what was in the last ticket?"
+    >>> [asks_since_session(question) for question in questions]
+    [True, False]
+    """
+    return len(question) <= LONGEST and likely(SINCE_SESSION, question, vector) >= SURE
 
 
 def asking_sentence(question: str) -> str:

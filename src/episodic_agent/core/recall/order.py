@@ -13,7 +13,8 @@ from typing import Final
 
 import numpy as np
 
-from episodic_agent.core.language import fold, tokens
+from episodic_agent.core.language import fold, tokens, words
+from episodic_agent.core.language.phrases import phrase_pattern
 from episodic_agent.core.recall.bm25 import FloatArray, IntArray
 from episodic_agent.data import listed_words, texts
 
@@ -161,11 +162,29 @@ def order_of(text: str) -> Order | None:
 def without_order(terms: Sequence[str], text: str, language: str | None) -> tuple[str, ...]:
     """Return the terms of a question without the words in which it asks for an end of time.
 
-    "When did I last take the pills?" is not about whatever else was last.
+    "When did I last take the pills?" is not about whatever else was last, nor "what's going on with the
+    flat?" about whoever was going somewhere.
+
+    >>> without_order(("go", "flat"), "what's going on with the flat?", "en")
+    ('flat',)
     """
+    asking = _standing(text, language)
+    terms = tuple(term for term in terms if term not in asking) or tuple(terms)
     if read_order(text) is None:
-        return tuple(terms)
+        return terms
     return tuple(term for term in terms if term not in _ordering(language))
+
+
+def _standing(text: str, language: str | None) -> frozenset[str]:
+    """Return the terms by which alone a question asks how a matter stands."""
+    line = f" {' '.join(map(fold, words(text)))} "
+    match = phrase_pattern(
+        *(f"recall/order.standing.{one}" for one in texts("recall/order.standing"))
+    ).search(line)
+    if match is None:
+        return frozenset()
+    rest = line[: match.start()] + line[match.end() :]
+    return frozenset(tokens(match.group(), language)) - frozenset(tokens(rest, language))
 
 
 @lru_cache(maxsize=16)

@@ -470,7 +470,7 @@ class _Legs:
         names = {term for name in now.others.project_names for term in content_terms(name, self.language)}
         self.terms = [term for term in terms if term not in names] or terms  # a project's name tells nothing
         self.order = order_of(now.text) if ordered and len(now.text) <= _LONGEST_QUESTION else None
-        if self.order is not None:
+        if ordered and len(now.text) <= _LONGEST_QUESTION:
             self.terms = list(without_order(self.terms, now.text, self.language))
         self.thing = thing_asked(now.text, tuple(self.terms), self.language)
         weights: dict[str, float] = dict.fromkeys(self.terms, 1.0)

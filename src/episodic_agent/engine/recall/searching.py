@@ -236,6 +236,9 @@ class Recaller:
         asked = replace(asked, filter_=replace(asked.filter_, about=about, only=only, actors=actors))
         listed = asked.policy == PLACE or (asked.policy != SEED_003 and FUSING[asked.policy].measured)
         ended = whereabouts.steps_ended(tx, asked.query, asked.filter_, visibility) if listed else None
+        if listed and ended is None:
+            sessions = commitments.sessions_asked(tx, self._question(tx, asked), asked.now, visibility)
+            ended = np.unique(np.concatenate(sessions)) if sessions else None
         if ended is not None:
             asked = replace(asked, policy=PLACE, filter_=replace(asked.filter_, about=ended))
         unbounded = _with_happened(tx, _with_talk(tx, _with_speakers(tx, asked)), visibility)
@@ -327,12 +330,13 @@ class Recaller:
         """Return a request with what tells of the commitments that it asks for."""
         if asked.policy == SEED_003 or not FUSING[asked.policy].measured:
             return asked
+        taken_on = commitments.commitments_asked(tx, self._question(tx, asked), asked.now, visibility)
+        return replace(asked, taken_on=taken_on)
+
+    def _question(self, tx: Transaction, asked: "_SearchRequest") -> commitments.CommitmentQuestion:
         text, deps, bounds = asked.query.text, self._deps, asked.filter_
         among = partial(within, tx, bounds) if bounds else None
-        vector = asked.vector
-        question = commitments.CommitmentQuestion(text, vector, deps.embedder_name, deps.language, among)
-        taken_on = commitments.commitments_asked(tx, question, asked.now, visibility)
-        return replace(asked, taken_on=taken_on)
+        return commitments.CommitmentQuestion(text, asked.vector, deps.embedder_name, deps.language, among)
 
     def _left_out(
         self, tx: Transaction, asked: "_SearchRequest", recall: Recall, visibility: Visibility, at: datetime

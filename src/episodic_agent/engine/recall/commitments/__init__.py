@@ -1,4 +1,4 @@
-"""What somebody took on to do, as it is asked for (`asking`), and what settled it since (`settling`)."""
+"""What somebody took on, as it is asked for (`asking`), how it was settled (`settling`); open `sessions`."""
 
 from episodic_agent.engine.recall.commitments.asking import (
     ANSWERING,
@@ -7,6 +7,7 @@ from episodic_agent.engine.recall.commitments.asking import (
     commitments_asked,
     read_undertakings,
 )
+from episodic_agent.engine.recall.commitments.sessions import sessions_asked
 from episodic_agent.engine.recall.commitments.settling import CommitmentQuestion
 
 __all__ = [
@@ -16,4 +17,5 @@ __all__ = [
     "Commitments",
     "commitments_asked",
     "read_undertakings",
+    "sessions_asked",
 ]

@@ -49,6 +49,7 @@ from episodic_agent.core.recall.due import due_by
 from episodic_agent.core.recall.query import words_capitalised
 from episodic_agent.core.recall.settling import pieces_settled, reports
 from episodic_agent.core.threads.turns import is_reply
+from episodic_agent.engine.recall.commitments.sessions import sessions_asked
 from episodic_agent.engine.recall.commitments.settling import (
     CommitmentQuestion,
     EndedSession,
@@ -115,7 +116,8 @@ class Commitments(NamedTuple):
         refs = frozenset(keep(np.array([*self.shares], np.int64)).tolist())
         shares = {ref: share for ref, share in self.shares.items() if ref in refs}
         listed = [one for one in self.listed if one.refs <= refs]
-        return self._replace(shares=shares, listed=listed, alone=self.alone and bool(listed))
+        alone = self.alone and (bool(listed) or not self.listed)
+        return self._replace(shares=shares, listed=listed, alone=alone)
 
 
 NONE_ASKED: Final = Commitments()
@@ -127,7 +129,10 @@ def commitments_asked(
     """Return what tells of the commitments that a question asks for, nothing where it asks for none.
 
     Of "ok, will do" the request before it is told too, and of what is settled the message that settled it.
+    Of the sessions that a question asks for all is told, how each begins and ends first.
     """
+    if sessions := sessions_asked(tx, asked, now, visibility):
+        return Commitments(_of_sessions(sessions), 1.0, alone=True)
     asked = replace(asked, text=asking_sentence(asked.text))
     if not asks_for_commitments(asked.text, asked.judged):
         return NONE_ASKED
@@ -167,6 +172,16 @@ def commitments_asked(
     if bare:
         shares |= _in_turn(listed, answers)
     return Commitments(dict(sorted(shares.items())), max(sure, ANSWERING), listed, alone)
+
+
+def _of_sessions(sessions: Sequence[Refs]) -> dict[int, float]:
+    """Return shares by which the messages of sessions stand, the newest session's first."""
+    shares: dict[int, float] = {}
+    for place, refs in enumerate(sessions):
+        for ref in refs.tolist():
+            ends = ref in (refs[0], refs[-1])
+            shares[ref] = (1.0 if ends else 0.6) - 0.3 * place / len(sessions)
+    return dict(sorted(shares.items()))
 
 
 def _add_reports(
