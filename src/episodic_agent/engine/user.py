@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from episodic_agent.engine.ingest import runs as ingest_runs
     from episodic_agent.engine.jobs import verbs as job_verbs
     from episodic_agent.engine.links import verbs as link_verbs
-    from episodic_agent.engine.recall import filtering, place_verbs, walls
+    from episodic_agent.engine.recall import filtering, verbs, walls
     from episodic_agent.engine.recall import verbs as recall_verbs
     from episodic_agent.engine.sections import verbs as section_verbs
     from episodic_agent.engine.skills import verbs as skill_verbs
@@ -90,7 +90,7 @@ else:
     link_verbs = module("episodic_agent.engine.links.verbs")
     once = module("episodic_agent.engine.ingest.once")
     listing = module("episodic_agent.engine.episodes.listing")
-    place_verbs = module("episodic_agent.engine.recall.place_verbs")
+    verbs = module("episodic_agent.engine.recall.verbs")
     recall_verbs = module("episodic_agent.engine.recall.verbs")
     retention_verbs = module("episodic_agent.engine.visibility.verbs")
     section_verbs = module("episodic_agent.engine.sections.verbs")
@@ -127,7 +127,7 @@ class UserMemory:
     chains = cached_property(lambda my: chain_verbs.ChainRoom(my._at))
     skills = cached_property(lambda my: skill_verbs.SkillRoom(my._at))
     sections = cached_property(lambda my: section_verbs.SectionRoom(my._at, my._works.later))
-    places = cached_property(lambda my: place_verbs.PlaceRoom(my._at))
+    places = cached_property(lambda my: verbs.PlaceRoom(my._at))
     boundaries = cached_property(lambda my: boundary_verbs.BoundaryRoom(my._at, my._works))
     retention = cached_property(lambda my: retention_verbs.RetentionRoom(my._at, my._works))
     tuning = cached_property(lambda my: tuning_verbs.TuningRoom(my._at))

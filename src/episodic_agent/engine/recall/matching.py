@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from episodic_agent.core import recall as ranking
 from episodic_agent.core.episodes.languages import guess_language
 from episodic_agent.core.recall.bm25 import K1, B, kept_terms, term_weight
-from episodic_agent.core.recall.candidates import Candidates
 from episodic_agent.core.recall.confidence import CALIBRATED_FOR
-from episodic_agent.core.recall.fusion import measured_share
-from episodic_agent.core.recall.weights import DEFAULT_WEIGHTS
+from episodic_agent.core.recall.fusion import Candidates, measured_share
+from episodic_agent.core.recall.policies import DEFAULT_WEIGHTS
 from episodic_agent.engine.deps import Deps
 from episodic_agent.protocols import Refs, Transaction
 from episodic_agent.schemas import Vector

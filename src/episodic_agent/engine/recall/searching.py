@@ -22,8 +22,7 @@ from episodic_agent.core.chains.filters import EVERYTHING, MetadataFilter
 from episodic_agent.core.context.retrieved import DETAILS, Detail
 from episodic_agent.core.language import words
 from episodic_agent.core.recall.due import DATED_ONLY
-from episodic_agent.core.recall.policies import FUSING, SEED_003, policy_name
-from episodic_agent.core.recall.seed import PER_LEG
+from episodic_agent.core.recall.policies import FUSING, PER_LEG, SEED_003, policy_name
 from episodic_agent.core.strength.decay import retrievability
 from episodic_agent.engine.arguments import (
     FEW_FACTS,
@@ -35,13 +34,13 @@ from episodic_agent.engine.arguments import (
     worded,
 )
 from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.embedding import BetweenEmbedders, FormerQuery
 from episodic_agent.engine.filters import Walls
 from episodic_agent.engine.recall import commitments, whereabouts
 from episodic_agent.engine.recall.due import due_shares
 from episodic_agent.engine.recall.elsewhere import projects_meant
 from episodic_agent.engine.recall.facts import DIGITS, answering, category_of
 from episodic_agent.engine.recall.filtering import SearchBounds, actors_called, refs_that_count, unheard
-from episodic_agent.engine.recall.former import BetweenEmbedders, FormerQuery
 from episodic_agent.engine.recall.gathering import DAY, Floats, Gathered, Gatherer, within
 from episodic_agent.engine.recall.happening import bounds_of_review, happened_refs
 from episodic_agent.engine.recall.proving import (

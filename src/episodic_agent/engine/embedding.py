@@ -1,19 +1,74 @@
-"""Search while a memory is embedded again: by the former vectors where there are no new ones yet.
+"""Vectors as the engine gets them: rounded to what stores keep, before they decide anything.
 
-A scope is *between embedders* while the oldest observation without a vector of the process's embedder has one
-of another. Then a query is embedded by both, and each document is compared by the vector it has; cosines of
-both are brought to the default embedder's scale, where a calibration says how. Vectors of different embedders
-are never compared with one another (I9).
+While a memory is embedded again, search goes by the former vectors where there are no new ones yet. A scope
+is *between embedders* while the oldest observation without a vector of the process's embedder has one of
+another. Then a query is embedded by both, and each document is compared by the vector it has; cosines of both
+are brought to the default embedder's scale, where a calibration says how. Vectors of different embedders are
+never compared with one another (I9).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.errors import EpisodicError, ProviderError
-from episodic_agent.protocols import OBSERVATIONS, Embedder, Transaction, query_vector
+from episodic_agent.lazily import module
+from episodic_agent.protocols import (
+    OBSERVATIONS,
+    AskingEmbedder,
+    Embedder,
+    Preloading,
+    Transaction,
+    query_vector,
+)
 from episodic_agent.schemas import Scope, Vector
+
+if TYPE_CHECKING:
+    from episodic_agent.core import vectors
+else:
+    vectors = module("episodic_agent.core.vectors")
+
+
+class RoundedEmbedder:
+    """An embedder whose vectors are those a store gives back (questions too: a text is like itself).
+
+    So a boundary or a link is decided alike while a message comes in and when its vector is read again.
+    """
+
+    def __init__(self, inner: Embedder) -> None:
+        self._inner = inner
+        self.name = inner.name
+
+    @property
+    def dimensions(self) -> int:
+        """Return the inner one's dimensions, asked for no sooner: a server may be away."""
+        return self._inner.dimensions
+
+    @property
+    def here(self) -> bool:
+        """Tell whether it runs in this process: what is loaded here needs no server."""
+        return isinstance(self._inner, Preloading)
+
+    def embed(self, texts: Sequence[str]) -> Vector:
+        """Embed texts: float32 [n, d], of length 1 but for rounding; the inner one's errors pass."""
+        return vectors.rounded(self._inner.embed(texts))
+
+    def embed_queries(self, texts: Sequence[str]) -> Vector:
+        """Embed questions, as the inner one wants them."""
+        inner = self._inner
+        return (
+            vectors.rounded(inner.embed_queries(texts))
+            if isinstance(inner, AskingEmbedder)
+            else self.embed(texts)
+        )
+
+    def preload(self) -> None:
+        """Load what the first call would wait for, where that can be done before."""
+        if isinstance(self._inner, Preloading):
+            self._inner.preload()
+
 
 MOST_SETTLED = 100_000  # scopes remembered; then all are looked at again
 
