@@ -26,8 +26,15 @@ from sklearn.metrics import roc_auc_score
 from train_commitments import story_messages
 
 from episodic_agent.core.facts.stating import EMBEDDER
-from episodic_agent.core.recall.commitments import ADDRESSED, BY_OTHERS, OURS, REQUESTING, SURE, WHOSE
-from episodic_agent.core.recall.settling import DECIDED
+from episodic_agent.core.recall.commitments import (
+    ADDRESSED,
+    BY_OTHERS,
+    DECIDED,
+    OURS,
+    REQUESTING,
+    SURE,
+    WHOSE,
+)
 from episodic_agent.protocols import Embedder
 from episodic_agent.wiring import load_settings, make_embedder
 

@@ -10,8 +10,7 @@ from typing import Final
 
 from episodic_agent.core.language import sentences, words
 from episodic_agent.core.language.phrases import phrase_pattern, unspaced_pattern
-from episodic_agent.core.links.dependence import dependence
-from episodic_agent.core.links.lexicon import cues
+from episodic_agent.core.links.features import cues, dependence
 from episodic_agent.data import phrase_set, texts
 
 _IDEOGRAPHS: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")

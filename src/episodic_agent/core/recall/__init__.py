@@ -2,9 +2,8 @@
 
 `query` reads a question (terms, phrases, people, times, places, order); `alone` tells whether it asks for
 nothing else; `due` what it asks of days to come, and what was said of them; `bm25` scores words; `fusion`
-joins the four legs with speaker, time, place and strength; `diversity` lets near-duplicates give way;
-`confidence` says whether the question is answered here at all; `policies` names the ways to recall. `seed` is
-policy `seed-003`.
+joins the four legs with speaker, time, place and strength, and lets near-duplicates give way; `confidence`
+says whether the question is answered here at all; `policies` names the ways to recall, with their weights.
 
 **Rules of the room.**
 1. Scores are fused, not ranks: each leg is divided by its best value within the query.
@@ -16,7 +15,7 @@ policy `seed-003`.
 5. Arrays over some hundred candidates; equal scores are ordered by id, so that both stores answer alike.
 6. Another embedder's cosines are read through its calibration, or not at all.
 
-**To add** a signal, compute it for all candidates at once, give it a weight in `weights.py`, show it in the
+**To add** a signal, compute it for all candidates at once, give it a weight in `policies.py`, show it in the
 hit's legs, and score it with `benchmarks.recall_quality` on data it was not fitted on.
 """
 

@@ -43,7 +43,7 @@ from episodic_agent.engine.chains.ancestry import OFF, parents_above
 from episodic_agent.engine.chains.stories import text_vectors
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.kinds import CHAIN
-from episodic_agent.engine.links.features import weighs_vectors
+from episodic_agent.engine.links.candidates import weighs_vectors
 from episodic_agent.engine.sections.bounds import went_on
 from episodic_agent.engine.sections.searching import score_sections, sections_of
 from episodic_agent.engine.threads.session_records import SESSION, agent_of, topic_of

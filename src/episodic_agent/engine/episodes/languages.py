@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from episodic_agent.core.context.spoken import language_written
+from episodic_agent.core.context.frames import language_written
 from episodic_agent.core.episodes.extractive import sample_of
 from episodic_agent.core.language import words
 from episodic_agent.engine.facts.transcripts import earlier_than

@@ -26,7 +26,7 @@ from episodic_agent.core.ingest.words import renewed
 from episodic_agent.core.language import plural, term_counts, tokens
 from episodic_agent.core.language.timewords import date_words
 from episodic_agent.core.language.windows import beginning
-from episodic_agent.core.recall.recurring import marks
+from episodic_agent.core.recall.due import marks
 from episodic_agent.core.threads.channels import channel_name
 from episodic_agent.core.threads.records import INACTIVITY, OPEN, IntakeVerdict
 from episodic_agent.core.threads.turns import turn_count
@@ -44,7 +44,7 @@ from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.coming import request_quotes
 from episodic_agent.engine.ingest.echoes import Listening, by_form, is_agent, with_echo
 from episodic_agent.engine.jobs.retrying import until_unopposed
-from episodic_agent.engine.links.asking import ask_for_end
+from episodic_agent.engine.links.candidates import ask_for_end
 from episodic_agent.engine.links.job import OFF, ask_for_link
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.engine.sections.bounds import take_in

@@ -36,13 +36,29 @@ from episodic_agent.engine.arguments import (
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.embedding import BetweenEmbedders, FormerQuery
 from episodic_agent.engine.filters import Walls
-from episodic_agent.engine.recall import commitments, whereabouts
+from episodic_agent.engine.recall import commitments, happening, settling
 from episodic_agent.engine.recall.due import due_shares
 from episodic_agent.engine.recall.elsewhere import projects_meant
 from episodic_agent.engine.recall.facts import DIGITS, answering, category_of
 from episodic_agent.engine.recall.filtering import SearchBounds, actors_called, refs_that_count, unheard
 from episodic_agent.engine.recall.gathering import DAY, Floats, Gathered, Gatherer, within
-from episodic_agent.engine.recall.happening import bounds_of_review, happened_refs
+from episodic_agent.engine.recall.happening import (
+    asked_alone,
+    bounds_of_review,
+    happened_refs,
+    in_its_time,
+    known_names,
+    named_talk,
+    nothing_due,
+    nothing_then,
+    nothing_to_search,
+    refs_of_people,
+    silence,
+    span,
+    why_nothing,
+    zone_of_writer,
+    zone_then,
+)
 from episodic_agent.engine.recall.proving import (
     PROOFS,
     concluded,
@@ -53,18 +69,6 @@ from episodic_agent.engine.recall.proving import (
     proofs_of,
     ranked_hits,
     why_hidden,
-)
-from episodic_agent.engine.recall.talks import asked_alone, known_names, named_talk, refs_of_people
-from episodic_agent.engine.recall.times import (
-    in_its_time,
-    nothing_due,
-    nothing_then,
-    nothing_to_search,
-    silence,
-    span,
-    why_nothing,
-    zone_of_writer,
-    zone_then,
 )
 from episodic_agent.engine.recall.walls import check_place, reading, thread_asked_for, threads_called
 from episodic_agent.engine.results import Evidence, FactHit, Hit, Recall, Suppressed, hit_of
@@ -231,7 +235,7 @@ class Recaller:
             about = np.setdiff1d(about, [*named.outside])
         asked = replace(asked, filter_=replace(asked.filter_, about=about, only=only, actors=actors))
         listed = asked.policy == PLACE or (asked.policy != SEED_003 and FUSING[asked.policy].measured)
-        ended = whereabouts.steps_ended(tx, asked.query, asked.filter_, visibility) if listed else None
+        ended = happening.steps_ended(tx, asked.query, asked.filter_, visibility) if listed else None
         if ended is not None:
             asked = replace(asked, policy=PLACE, filter_=replace(asked.filter_, about=ended))
         unbounded = _with_happened(tx, _with_talk(tx, _with_speakers(tx, asked)), visibility)
@@ -278,7 +282,7 @@ class Recaller:
         """Answer with what a curtain shows; `fades` False without what time has done."""
         query, options = asked.query, asked.options
         if asked.policy == PLACE:
-            listed = whereabouts.recall(
+            listed = happening.recall(
                 tx,
                 query,
                 asked.filter_,
@@ -326,7 +330,7 @@ class Recaller:
         text, deps, bounds = asked.query.text, self._deps, asked.filter_
         among = partial(within, tx, bounds) if bounds else None
         vector = asked.vector
-        question = commitments.CommitmentQuestion(text, vector, deps.embedder_name, deps.language, among)
+        question = settling.CommitmentQuestion(text, vector, deps.embedder_name, deps.language, among)
         taken_on = commitments.commitments_asked(tx, question, asked.now, visibility)
         return replace(asked, taken_on=taken_on)
 
@@ -637,7 +641,7 @@ def _by_place(query: ranking.Query, policy: str, options: SearchOptions) -> bool
     """Tell whether a question asks for a place alone, or all that a filter leaves: nothing is embedded."""
     if _of_its_time(query, policy, options):
         return False
-    return policy != SEED_003 and whereabouts.answers(query, SearchBounds(place=options.place))
+    return policy != SEED_003 and happening.answers(query, SearchBounds(place=options.place))
 
 
 def _asked(

@@ -29,7 +29,7 @@ from episodic_agent.engine.episodes.encoding import ask_again, posting_of
 from episodic_agent.engine.episodes.wording import LATER, REFUSED
 from episodic_agent.engine.jobs.kinds import CHAIN
 from episodic_agent.engine.jobs.retrying import until_unopposed
-from episodic_agent.engine.links.asking import ask_for_end
+from episodic_agent.engine.links.candidates import ask_for_end
 from episodic_agent.engine.sections.bounds import abandon, current, end_section, primary, request
 from episodic_agent.engine.sections.job import embeddable, index_section, searchable
 from episodic_agent.engine.threads.session_records import (

@@ -18,12 +18,13 @@ from episodic_agent.core.ingest.steps import SUCCESS
 from episodic_agent.core.language import words
 from episodic_agent.core.recall import term_weight
 from episodic_agent.core.recall.alone import QUESTION_MARKS
-from episodic_agent.core.recall.commitments import SURE_TAKING, takes_on
-from episodic_agent.core.recall.settling import (
+from episodic_agent.core.recall.commitments import (
+    SURE_TAKING,
     Report,
     reports,
     says_done,
     settling,
+    takes_on,
     towards_reports,
 )
 from episodic_agent.engine.results import SessionEnd

@@ -1,8 +1,4 @@
-"""Find what somebody took on to do, and what settled it since, for search and contexts alike.
-
-Messages that take something on lie in one direction of the judge's space: what lies farthest along it, alone
-and toward the question, is read beside what answers to the question's words. No index has to know of it.
-"""
+"""Find what somebody took on to do, and what settled it since, for search and contexts alike."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -41,15 +37,16 @@ from episodic_agent.core.recall.commitments import (
     only_asks,
     parts_taken_on,
     people_asked,
+    pieces_settled,
+    reports,
     takes_on,
     towards_commitments,
     undertakings,
 )
 from episodic_agent.core.recall.due import due_by
 from episodic_agent.core.recall.query import words_capitalised
-from episodic_agent.core.recall.settling import pieces_settled, reports
 from episodic_agent.core.threads.turns import is_reply
-from episodic_agent.engine.recall.commitments.settling import (
+from episodic_agent.engine.recall.settling import (
     CommitmentQuestion,
     EndedSession,
     TakenOn,
