@@ -9,7 +9,7 @@ from episodic_agent import Memory
 from episodic_agent.core.context.frames import likely_languages, spoken_language
 from episodic_agent.core.episodes.languages import guess_language
 from episodic_agent.core.language import fold
-from episodic_agent.core.language.stopwords import stop_words
+from episodic_agent.core.language.terms import stop_words
 from episodic_agent.data import listed_words, texts
 
 QUESTIONS = {

@@ -12,7 +12,7 @@ from episodic_agent.core.ingest import IntakeLimits
 from episodic_agent.core.links.policies import DEFAULT as DEFAULT_LINKING
 from episodic_agent.core.links.policies import link_policy
 from episodic_agent.core.prompts import EPISODE, FACTS, TOPIC_SHIFT
-from episodic_agent.core.strength.retention import Retention
+from episodic_agent.core.strength import Retention
 from episodic_agent.core.threads.channels import Channels
 from episodic_agent.engine.embedding import FormerVectors, Named, RoundedEmbedder, nobody
 from episodic_agent.engine.recently_shown import RecentlyShown

@@ -60,15 +60,14 @@ if TYPE_CHECKING:
     from episodic_agent.engine.erase import verbs as erase_verbs
     from episodic_agent.engine.facts import verbs as fact_verbs
     from episodic_agent.engine.files import exporting, importing
-    from episodic_agent.engine.ingest import appending, once
+    from episodic_agent.engine.ingest import appending
     from episodic_agent.engine.ingest import runs as ingest_runs
     from episodic_agent.engine.jobs import verbs as job_verbs
     from episodic_agent.engine.links import verbs as link_verbs
-    from episodic_agent.engine.recall import filtering, verbs, walls
+    from episodic_agent.engine.recall import filtering, walls
     from episodic_agent.engine.recall import verbs as recall_verbs
     from episodic_agent.engine.sections import verbs as section_verbs
     from episodic_agent.engine.skills import verbs as skill_verbs
-    from episodic_agent.engine.threads import session_verbs
     from episodic_agent.engine.threads import verbs as thread_verbs
     from episodic_agent.engine.trace import turns
     from episodic_agent.engine.tuning import verbs as tuning_verbs
@@ -88,14 +87,11 @@ else:
     ingest_runs = module("episodic_agent.engine.ingest.runs")
     job_verbs = module("episodic_agent.engine.jobs.verbs")
     link_verbs = module("episodic_agent.engine.links.verbs")
-    once = module("episodic_agent.engine.ingest.once")
     listing = module("episodic_agent.engine.episodes.listing")
-    verbs = module("episodic_agent.engine.recall.verbs")
     recall_verbs = module("episodic_agent.engine.recall.verbs")
     retention_verbs = module("episodic_agent.engine.visibility.verbs")
     section_verbs = module("episodic_agent.engine.sections.verbs")
     skill_verbs = module("episodic_agent.engine.skills.verbs")
-    session_verbs = module("episodic_agent.engine.threads.session_verbs")
     thread_verbs = module("episodic_agent.engine.threads.verbs")
     tuning_verbs = module("episodic_agent.engine.tuning.verbs")
     turns = module("episodic_agent.engine.trace.turns")
@@ -121,13 +117,13 @@ class UserMemory:
 
     episodes = cached_property(lambda my: episode_verbs.EpisodeRoom(my._at, my._works.later))
     threads = cached_property(lambda my: thread_verbs.ThreadRoom(my._at, my._works))
-    sessions = cached_property(lambda my: session_verbs.SessionRoom(my._at, my._works))
+    sessions = cached_property(lambda my: thread_verbs.SessionRoom(my._at, my._works))
     facts = cached_property(lambda my: fact_verbs.FactRoom(my._at, my._works.later))
     links = cached_property(lambda my: link_verbs.LinkRoom(my._at, my._works))
     chains = cached_property(lambda my: chain_verbs.ChainRoom(my._at))
     skills = cached_property(lambda my: skill_verbs.SkillRoom(my._at))
     sections = cached_property(lambda my: section_verbs.SectionRoom(my._at, my._works.later))
-    places = cached_property(lambda my: verbs.PlaceRoom(my._at))
+    places = cached_property(lambda my: recall_verbs.PlaceRoom(my._at))
     boundaries = cached_property(lambda my: boundary_verbs.BoundaryRoom(my._at, my._works))
     retention = cached_property(lambda my: retention_verbs.RetentionRoom(my._at, my._works))
     tuning = cached_property(lambda my: tuning_verbs.TuningRoom(my._at))
@@ -232,7 +228,7 @@ class UserMemory:
         if idempotency_key is not None:
             batch = list(batch)
             about_all = {**about, "thread": thread, "channel": channel, "source": source, "role": role}
-            key = once.OnceKey(self._at, idempotency_key, batch, about_all)
+            key = appending.OnceKey(self._at, idempotency_key, batch, about_all)
             key.check()
             batch = key.named(batch)
         now, alone = self._deps.clock(), isinstance(items, str | Mapping)

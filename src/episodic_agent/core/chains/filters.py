@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from episodic_agent.core.chains.metadata import Metadata, read_metadata
-from episodic_agent.core.chains.outcomes import OUTCOMES
-from episodic_agent.core.ingest.steps import ending_of
+from episodic_agent.core.chains.metadata import OUTCOMES, Metadata, read_metadata
 from episodic_agent.core.ingest.times import read_time
+from episodic_agent.core.ingest.words import ending_of
 from episodic_agent.core.language import fold
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas.chains import Condition, Term

@@ -3,6 +3,10 @@
 What the records tell is never left to a model: participants, tools and key decisions come from observations
 and from the caller. Entities, tags and the outcome come from a model's reply where there is one and it can be
 used, else from extraction. Nothing here raises: a closing episode must close.
+
+How it ended is read from its last words, conservatively, in several languages, else it is unknown. The last
+sentence of the user that says how it stands decides; a question says nothing, and neither does what the
+assistant promises.
 """
 
 import json
@@ -12,21 +16,86 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from episodic_agent.core.chains.outcomes import ABANDONED, UNKNOWN, outcome_named, outcome_of
 from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES
 from episodic_agent.core.episodes.roles import role_of
-from episodic_agent.core.language import fold
+from episodic_agent.core.ingest.words import FAILURE, ONGOING, PARTIAL, SUCCESS
+from episodic_agent.core.language import fold, sentences, words
+from episodic_agent.core.language.phrases import phrase_pattern, unspaced_pattern
+from episodic_agent.data import listed_words, texts
 from episodic_agent.lazily import module
 from episodic_agent.schemas import Json, Kind, Observation
 
 if TYPE_CHECKING:
-    from episodic_agent.core.episodes import steps, tries
-    from episodic_agent.core.language.mentions import reading, topics
+    from episodic_agent.core.episodes import steps
+    from episodic_agent.core.language.mentions import reading
 else:
     steps = module("episodic_agent.core.episodes.steps")
-    tries = module("episodic_agent.core.episodes.tries")
     reading = module("episodic_agent.core.language.mentions.reading")
-    topics = module("episodic_agent.core.language.mentions.topics")
+
+
+ABANDONED, UNKNOWN = "abandoned", "unknown"
+OUTCOMES: Final = (SUCCESS, PARTIAL, FAILURE, ONGOING, ABANDONED, UNKNOWN)
+LAST_MESSAGES: Final = 3  # of the user, newest first
+DENIED_WITHIN: Final = 3  # words before a success, among which a denial is its own
+
+_DONE: Final = frozenset(("done", "fertig", "listo", "fini", "fatto", "hecho", "klaar", "готово"))
+_IDEOGRAPHS: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+
+def outcome_of(own: Sequence[str]) -> str:
+    """Return how an episode ended from the user's messages in order; `unknown` where nobody says.
+
+    >>> outcome_of(["It leaks again", "Patched. It works now, thanks!"])
+    'success'
+    >>> outcome_of(["Does it work now?"]), outcome_of(["I give up."]), outcome_of(["Es geht nicht."])
+    ('unknown', 'abandoned', 'failure')
+    >>> outcome_of(["Cottage booked.", "The flight is not booked yet."])
+    'unknown'
+    """
+    for text in [*own][: -LAST_MESSAGES - 1 : -1]:
+        for sentence in reversed(sentences(text)):
+            if not re.search("[?？]", sentence) and (result := _spoken_words(sentence)):
+                return result
+    return UNKNOWN
+
+
+def _spoken_words(sentence: str) -> str:
+    spoken = words(sentence)
+    if len(spoken) == 1 and spoken[0] in _DONE:
+        return SUCCESS
+    line = f" {' '.join(spoken)} "
+    for outcome in texts("chains/outcomes.forms"):
+        form = phrase_pattern(f"chains/outcomes.forms.{outcome}").search(line)
+        if form is not None:
+            denied = outcome == SUCCESS and _denied(line[: form.start()])
+            return UNKNOWN if denied else outcome  # nor does an earlier success stand beside it
+    return _unspaced(sentence)
+
+
+def _denied(before: str) -> bool:
+    """Tell whether what follows these words is said not to be so ("not booked yet")."""
+    return not listed_words("chains/outcomes.denying.words").isdisjoint(before.split()[-DENIED_WITHIN:])
+
+
+def _unspaced(sentence: str) -> str:
+    if not _IDEOGRAPHS.search(sentence):
+        return ""
+    known = texts("chains/outcomes.han")
+    results = (
+        outcome for outcome in known if unspaced_pattern(f"chains/outcomes.han.{outcome}").search(sentence)
+    )
+    return next(results, "")
+
+
+def outcome_named(word: object) -> str:
+    """Return an outcome as it is written here, `unknown` for any other word.
+
+    >>> outcome_named(" Success "), outcome_named("great")
+    ('success', 'unknown')
+    """
+    folded = word.strip().casefold() if isinstance(word, str) else ""
+    return folded if folded in OUTCOMES else UNKNOWN
+
 
 MOST_VALUES: Final = 20
 LONGEST_VALUE: Final = 80  # characters
@@ -238,7 +307,7 @@ def _tags(
         return guess.tags
     text = "\n".join(o.text[:_LONGEST_TEXT] for o in observations if o.kind is Kind.MESSAGE)
     texts = [
-        name for name, weight in topics.domains(text, language=language).items() if weight >= SURE_DOMAIN
+        name for name, weight in reading.domains(text, language=language).items() if weight >= SURE_DOMAIN
     ]
     keywords = [one.casefold() for one in _texts(encoded.get("keywords"))]
     return capped([*texts[:MOST_DOMAINS], *keywords])[:MOST_TAGS]
@@ -256,7 +325,7 @@ def _outcome(observations: Sequence[Observation], metadata: SuppliedMetadata, gu
         if o.kind is Kind.MESSAGE and fold(role_of(o)) not in ASSISTANTS | _SILENT | SOURCES
     ]
     read = outcome_of(own)
-    if (done := tries.outcome_of_steps(observations)) and (
+    if (done := steps.outcome_of_steps(observations)) and (
         read == UNKNOWN or steps.is_of_steps(observations)
     ):
         return done  # what an agent did came out as its steps say, whatever was talked of beside

@@ -17,7 +17,7 @@ from typing import Final
 
 from episodic_agent.core.episodes.languages import UNSPACED, guess_language, other_words
 from episodic_agent.core.language import fold, script, words
-from episodic_agent.core.language.stopwords import stop_words
+from episodic_agent.core.language.terms import stop_words
 from episodic_agent.data import listed_words, tables, texts
 
 

@@ -18,7 +18,7 @@ from typing import Final
 
 import numpy as np
 
-from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
+from episodic_agent.core.language.terms import BIGRAM_SCRIPTS
 from episodic_agent.core.recall.bm25 import FloatArray
 from episodic_agent.core.recall.due import AGAIN
 from episodic_agent.core.recall.fusion import Candidates, Fused, dense_share

@@ -47,8 +47,8 @@ from episodic_agent.core.language.recurring import (
     recurring_days,
     skipped_days,
 )
-from episodic_agent.core.language.stopwords import stop_words
 from episodic_agent.core.language.tenses import is_amount, is_left, is_over, speaks_of_past
+from episodic_agent.core.language.terms import stop_words
 from episodic_agent.core.language.timewords import date_words, normal, parse_time
 from episodic_agent.core.recall.alone import asks
 from episodic_agent.data import lines, listed_words, pairs, phrases, text, texts

@@ -22,7 +22,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
+from episodic_agent.core.language.terms import BIGRAM_SCRIPTS
 from episodic_agent.core.language.timewords import TimeQuery
 from episodic_agent.core.recall.bm25 import FloatArray, IntArray, idf
 from episodic_agent.core.recall.order import Order, order_match

@@ -24,7 +24,7 @@ from episodic_agent.core.language import fold, tokens, words
 from episodic_agent.core.language.dayparts import without
 from episodic_agent.core.language.japanese import japanese_numbers
 from episodic_agent.core.language.pastdays import asked_time, with_dates
-from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS, script
+from episodic_agent.core.language.terms import BIGRAM_SCRIPTS, script
 from episodic_agent.core.language.timewords import TimeQuery, date_terms, date_words, normal
 from episodic_agent.core.recall.alone import (
     asks,

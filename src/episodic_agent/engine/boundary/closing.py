@@ -5,7 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from episodic_agent.core.boundary.contract import Input, ManualCut, Tick
-from episodic_agent.core.threads.records import INACTIVITY
+from episodic_agent.core.threads.resolution import INACTIVITY
 from episodic_agent.engine.boundary.segmenting import Segmenter, end_thread
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.retrying import until_unopposed

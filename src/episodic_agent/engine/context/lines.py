@@ -24,12 +24,12 @@ from episodic_agent.core.context.relevance import EarlierWords
 from episodic_agent.core.context.telling import BAR, TOOL, QuotedText, Spot
 from episodic_agent.core.episodes.languages import guess_language
 from episodic_agent.core.episodes.roles import AGENTS
-from episodic_agent.core.episodes.tries import is_task
+from episodic_agent.core.episodes.steps import is_task
 from episodic_agent.core.facts.speakers import is_owner
 from episodic_agent.core.failing import outcome_of_step
-from episodic_agent.core.ingest.steps import FAILURE, SUCCESS
+from episodic_agent.core.ingest.words import FAILURE, SUCCESS
 from episodic_agent.core.language import words
-from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
+from episodic_agent.core.language.terms import BIGRAM_SCRIPTS
 from episodic_agent.core.links.features import cues
 from episodic_agent.core.recall.alone import QUESTION_MARKS, asks
 from episodic_agent.core.recall.order import Order, order_match

@@ -14,8 +14,7 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core import recall as ranking
-from episodic_agent.core.chains.metadata import read_metadata
-from episodic_agent.core.chains.outcomes import UNKNOWN
+from episodic_agent.core.chains.metadata import UNKNOWN, read_metadata
 from episodic_agent.core.context.frames import ContextPhrases, frame_for
 from episodic_agent.core.context.quoting import as_sentence
 from episodic_agent.core.context.relevance import RIVALS

@@ -7,7 +7,16 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.erasing import fingerprint, traces
-from episodic_agent.engine.arguments import aware, clean_name, episode_identity, listed, worded
+from episodic_agent.engine.arguments import (
+    aware,
+    clean_name,
+    episode_identity,
+    find_by_id,
+    given_ids,
+    listed,
+    own_id,
+    worded,
+)
 from episodic_agent.engine.episodes.listing import find_thread
 from episodic_agent.engine.erase.erasing import PREVIEW, Eraser, refs_of
 from episodic_agent.engine.erase.repeats import quoting, refs_of_words, repeated, words_name
@@ -15,7 +24,6 @@ from episodic_agent.engine.erase.speakers import near_names, refs_of_speaker, sp
 from episodic_agent.engine.filters import held_to
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.later import Later
-from episodic_agent.engine.own_ids import find_by_id, given_ids, own_id
 from episodic_agent.engine.recall.walls import (
     check_episode,
     check_whole,

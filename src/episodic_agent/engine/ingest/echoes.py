@@ -18,6 +18,7 @@ from uuid import UUID
 
 from episodic_agent.core.echo import (
     ECHO,
+    LEAST_SHARED,
     RUN,
     By,
     Echo,
@@ -32,7 +33,6 @@ from episodic_agent.core.echo import (
     wanted_terms,
     with_questions,
 )
-from episodic_agent.core.echo.overlap import LEAST_SHARED
 from episodic_agent.core.episodes.languages import PROMPTS
 from episodic_agent.core.episodes.roles import AGENTS, role_of
 from episodic_agent.core.ingest import Item

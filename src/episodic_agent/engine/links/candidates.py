@@ -38,7 +38,7 @@ from episodic_agent.core.links.reading import read_message
 from episodic_agent.core.recall import CALIBRATED_FOR, kept_terms, reciprocal_ranks, term_weight
 from episodic_agent.core.recall.bm25 import K1, B
 from episodic_agent.core.threads.channels import are_apart, projects_of
-from episodic_agent.core.threads.records import INACTIVITY
+from episodic_agent.core.threads.resolution import INACTIVITY
 from episodic_agent.core.threads.turns import opens_turn
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.kinds import LINK, LINK_END

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from episodic_agent.core.echo import own_words
 from episodic_agent.core.episodes.languages import content_terms
 from episodic_agent.core.facts.stating import is_person
-from episodic_agent.core.ingest.steps import SUCCESS
+from episodic_agent.core.ingest.words import SUCCESS
 from episodic_agent.core.language import fold, tokens, words
 from episodic_agent.core.recall import kept_terms, term_weight
 from episodic_agent.core.recall.alone import QUESTION_MARKS

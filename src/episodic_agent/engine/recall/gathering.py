@@ -31,7 +31,7 @@ from episodic_agent.core.recall.fusion import FIRST_HITS, NEAR, PER_LEG, READ, s
 from episodic_agent.core.recall.order import STRONG, Order
 from episodic_agent.core.recall.places import sightings, tells_where, thing_asked
 from episodic_agent.core.recall.query import Name, spoken
-from episodic_agent.core.strength.decay import retrievability
+from episodic_agent.core.strength import retrievability
 from episodic_agent.engine.embedding import FormerQuery
 from episodic_agent.engine.episodes.listing import open_card, worded_open
 from episodic_agent.engine.recall.concluding import conclusions

@@ -25,8 +25,8 @@ from episodic_agent.core import recall as ranking
 from episodic_agent.core.boundary.steps.events import SALIENT, kind_of
 from episodic_agent.core.context.quoting import quoted
 from episodic_agent.core.echo import own_words
-from episodic_agent.core.episodes.tries import tries
-from episodic_agent.core.ingest.steps import SUCCESS
+from episodic_agent.core.episodes.steps import tries
+from episodic_agent.core.ingest.words import SUCCESS
 from episodic_agent.core.language import fold, tokens
 from episodic_agent.core.language.glued import glued_days, glued_weekdays
 from episodic_agent.core.language.pastdays import asked_time, speaks_of_days_over
@@ -35,7 +35,7 @@ from episodic_agent.core.recall import Signs, support, time_match
 from episodic_agent.core.recall.alone import asks_what_happened, asks_what_was_said, looks_back
 from episodic_agent.core.recall.bm25 import K1
 from episodic_agent.core.recall.query import ROLES, Query, TalkName, talk_names
-from episodic_agent.core.strength.decay import retrievability
+from episodic_agent.core.strength import retrievability
 from episodic_agent.core.threads.channels import channels_meant
 from episodic_agent.data import pairs, phrases
 from episodic_agent.engine.deps import Deps

@@ -23,7 +23,7 @@ from episodic_agent.core.context.retrieved import DETAILS, Detail
 from episodic_agent.core.language import words
 from episodic_agent.core.recall.due import DATED_ONLY
 from episodic_agent.core.recall.policies import FUSING, PER_LEG, SEED_003, policy_name
-from episodic_agent.core.strength.decay import retrievability
+from episodic_agent.core.strength import retrievability
 from episodic_agent.engine.arguments import (
     FEW_FACTS,
     MOST_EPISODES,

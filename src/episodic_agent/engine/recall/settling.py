@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from episodic_agent.core.echo import is_echo, own_words
 from episodic_agent.core.episodes.languages import content_terms
 from episodic_agent.core.facts.stating import KNOWN_EMBEDDERS
-from episodic_agent.core.ingest.steps import SUCCESS
+from episodic_agent.core.ingest.words import SUCCESS
 from episodic_agent.core.language import words
 from episodic_agent.core.recall import term_weight
 from episodic_agent.core.recall.alone import QUESTION_MARKS

@@ -16,8 +16,7 @@ from episodic_agent.core.echo import By, all_own_words, echo_of
 from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.identity import decision_id
 from episodic_agent.core.prompts import review as question
-from episodic_agent.core.review.strengthening import Reviewed, reviewed
-from episodic_agent.core.review.uptake import MOST_TURNS, FollowingTurn, Grade, Shown, grades
+from episodic_agent.core.review import MOST_TURNS, FollowingTurn, Grade, Reviewed, Shown, grades, reviewed
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.episodes.listing import successor
 from episodic_agent.engine.jobs.asking import LAST_TRY, ask, may_pass, say_failed

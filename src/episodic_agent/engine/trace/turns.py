@@ -15,11 +15,10 @@ from episodic_agent.core.identity import decision_id
 from episodic_agent.core.language import plural
 from episodic_agent.core.threads.turns import opens_turn
 from episodic_agent.core.trace import unpacked
-from episodic_agent.engine.arguments import aware, clean_name, counted
+from episodic_agent.engine.arguments import aware, clean_name, counted, find_by_id, own_id
 from episodic_agent.engine.boundary.explain import read_records
 from episodic_agent.engine.boundary.generations import without_history
 from episodic_agent.engine.episodes.listing import find_thread
-from episodic_agent.engine.own_ids import find_by_id, own_id
 from episodic_agent.engine.scoped import RoomOf, Scoped
 from episodic_agent.engine.threads.resolving import THREAD
 from episodic_agent.engine.trace.acts import acts

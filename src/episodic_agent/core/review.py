@@ -1,23 +1,33 @@
-"""Grade recalled episodes without a language model, by what the turns after took up of them.
+"""Judge how recalled episodes served in the turns after, and what that does to their strength.
 
-What counts as taken up is what an episode *brought*: content words and runs of words that stood neither in
-the query nor in what had been said before. Much of it is Good, some Hard; nothing is no grade at all, because
-not to speak of something is no proof that it did not help. Only a user who objects ("no, that's not what I
-meant") makes it Again, and only for what the answer before had taken up, or for all that was shown where
-something else was taken up in its stead.
+Grades need no language model; a grade becomes stability, difficulty and a clock (FSRS-6, in `core.strength`).
+
+**Rules of the room.**
+1. Used is what an episode *brought*: words and runs of words that stood neither in the query nor in the talk
+   before. Much of it is Good, some Hard.
+2. Nothing taken up is no grade: silence proves nothing. Again needs an objection, of what was taken up or
+   passed over for something else.
+3. One grade an episode and day.
+4. Again lowers the stability and leaves the clock, so that noise never ranks above its unreviewed twin;
+   `seed-003` sets the clock, as its document says.
+5. Days come in, state goes out; the tests compare with the `fsrs` package.
+
+**To add** a sign of use, give `grade` a number for it and examples both of use and of mere repetition.
 """
 
 import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.episodes.languages import ASSISTANTS
 from episodic_agent.core.language import tokens, words
 from episodic_agent.core.links.outcomes import objects
-from episodic_agent.schemas.strength import Rating
+from episodic_agent.core.strength import next_state
+from episodic_agent.schemas.strength import Rating, Strength
 
 MOST_TURNS: Final = 6  # observations after the answer that can still be about it
 STRONG: Final = 0.35  # of what the episode brought, weighed by how few of the shown bring it
@@ -118,3 +128,42 @@ def _runs(text: str) -> set[tuple[str, ...]]:
 
 def _is_user(turn: FollowingTurn) -> bool:
     return turn.actor.casefold() not in ASSISTANTS
+
+
+SEED: Final = "seed-003"
+_DAY: Final = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """An episode's strength and its two clocks.
+
+    `last_reviewed_at` is what retrievability counts from; `last_rated_at` when it was last rated at all.
+    """
+
+    strength: Strength
+    last_reviewed_at: datetime
+    last_rated_at: datetime | None = None
+
+
+def reviewed(before: Reviewed, rating: Rating, at: datetime, *, policy: str = "default") -> Reviewed | None:
+    """Return what an episode becomes by a rating at a record time; None where it was rated that day already.
+
+    Days are those of UTC; a clock that was set back counts as the same day.
+
+    >>> from datetime import UTC, timedelta
+    >>> born = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    >>> fresh = Reviewed(Strength(2.3065, 2.1181), born)
+    >>> after = reviewed(fresh, Rating.GOOD, born + timedelta(days=1))
+    >>> round(after.strength.stability, 4), after.last_reviewed_at.day
+    (7.3153, 2)
+    >>> reviewed(after, Rating.GOOD, born + timedelta(days=1, hours=3)) is None
+    True
+    """
+    if before.last_rated_at is not None and at.date() <= before.last_rated_at.date():
+        return None
+    days = int(max(0.0, (at - before.last_reviewed_at).total_seconds()) // _DAY)
+    after = next_state(before.strength.stability, before.strength.difficulty, days, rating)
+    if rating is Rating.AGAIN and policy != SEED:
+        return Reviewed(after, before.last_reviewed_at, at)
+    return Reviewed(after, max(at, before.last_reviewed_at), at)

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from episodic_agent.core.boundary.conversation.cues.cohesion import (
+from episodic_agent.core.boundary.conversation.cues import (
     Pairs,
     PairWeights,
     cosines,
@@ -20,7 +20,6 @@ from episodic_agent.core.boundary.conversation.cues.cohesion import (
     share_new,
     share_unseen,
 )
-from episodic_agent.core.boundary.conversation.cues.speech import Speech
 from episodic_agent.core.boundary.conversation.memory import (
     ACKS,
     ADJACENT,
@@ -31,6 +30,7 @@ from episodic_agent.core.boundary.conversation.memory import (
     MessageUnit,
     blends,
 )
+from episodic_agent.core.boundary.conversation.speech import Speech
 from episodic_agent.schemas import Vector
 
 _SILENT: Final = Speech(*[0.0] * len(Speech._fields))
