@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES
-from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.ingest.words import FAILURE, ONGOING, PARTIAL, SUCCESS
 from episodic_agent.core.language import fold, sentences, words
 from episodic_agent.core.language.phrases import phrase_pattern, unspaced_pattern
+from episodic_agent.core.threads.turns import role_of
 from episodic_agent.data import listed_words, texts
 from episodic_agent.lazily import module
 from episodic_agent.schemas import Json, Kind, Observation

@@ -24,9 +24,9 @@ from episodic_agent.core.episodes.languages import (
     phrasebook,
     weak,
 )
-from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.language import fold, script, sentences, tokens, words
 from episodic_agent.core.language.remembering import remembered
+from episodic_agent.core.threads.turns import role_of
 from episodic_agent.data import phrase_set, phrases
 from episodic_agent.schemas import Json, Kind, Observation
 

@@ -31,12 +31,12 @@ from typing import Final
 from episodic_agent.core.context.tokens import cut_to, estimate, tenths
 from episodic_agent.core.episodes.clauses import Clause, clauses, plain_text
 from episodic_agent.core.episodes.languages import ASSISTANTS, USERS, guess_language, phrasebook
-from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.episodes.selection import choose, distinctiveness, shortened, term_weights
 from episodic_agent.core.episodes.times import grounded
 from episodic_agent.core.language import script, sentences, tokens
 from episodic_agent.core.skills.mining import request_form
 from episodic_agent.core.skills.requests import Exchange, recurring
+from episodic_agent.core.threads.turns import role_of
 from episodic_agent.schemas import Observation, TimeSource
 from episodic_agent.schemas.skills import TurnRef
 

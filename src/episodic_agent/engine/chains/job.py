@@ -35,10 +35,10 @@ from episodic_agent.core.chains.records import (
 from episodic_agent.core.chains.trees import ancestors
 from episodic_agent.core.echo import all_own_words
 from episodic_agent.core.episodes.languages import ASSISTANTS
-from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.language import fold
 from episodic_agent.core.links.outcomes import BEHAVIOUR, CORRECT
 from episodic_agent.core.threads.channels import projects_of
+from episodic_agent.core.threads.turns import role_of
 from episodic_agent.engine.chains.ancestry import OFF, parents_above
 from episodic_agent.engine.chains.stories import text_vectors
 from episodic_agent.engine.deps import Deps

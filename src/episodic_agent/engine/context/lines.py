@@ -23,7 +23,6 @@ from episodic_agent.core import recall as ranking
 from episodic_agent.core.context.relevance import EarlierWords
 from episodic_agent.core.context.telling import BAR, TOOL, QuotedText, Spot
 from episodic_agent.core.episodes.languages import guess_language
-from episodic_agent.core.episodes.roles import AGENTS
 from episodic_agent.core.episodes.steps import is_task
 from episodic_agent.core.facts.speakers import is_owner
 from episodic_agent.core.failing import outcome_of_step
@@ -34,7 +33,7 @@ from episodic_agent.core.links.features import cues
 from episodic_agent.core.recall.alone import QUESTION_MARKS, asks
 from episodic_agent.core.recall.order import Order, order_match
 from episodic_agent.core.recall.places import SoughtThing, sightings, tells_where
-from episodic_agent.core.threads.turns import is_reply
+from episodic_agent.core.threads.turns import AGENTS, is_reply
 from episodic_agent.data import phrase_set
 from episodic_agent.engine.deps import Deps
 from episodic_agent.schemas import Kind, Observation, Scope

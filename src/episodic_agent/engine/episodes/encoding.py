@@ -44,7 +44,7 @@ from episodic_agent.engine.facts.transcripts import earlier_than, speaks_for_peo
 from episodic_agent.engine.jobs.asking import ROUNDS
 from episodic_agent.engine.jobs.kinds import ENCODE
 from episodic_agent.engine.skills.job import note_episodes
-from episodic_agent.engine.strength.reviewing import call_reviews
+from episodic_agent.engine.strength import call_reviews
 from episodic_agent.engine.threads.session_records import SessionFacts, session_of_episode, topic_at
 from episodic_agent.engine.visibility.hidden import newest_versions
 from episodic_agent.errors import InvalidInput, NotFound

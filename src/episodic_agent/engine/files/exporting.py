@@ -14,7 +14,7 @@ from episodic_agent.engine.files.own import CheckRecord, Noun, export_lines, hea
 from episodic_agent.engine.jobs.kinds import CHAIN, COMPACT, FACTS, LINK, REVIEW, TUNE
 from episodic_agent.engine.links import joining
 from episodic_agent.engine.skills.exports import skill_nouns
-from episodic_agent.engine.strength.reviewing import standing
+from episodic_agent.engine.strength import standing
 from episodic_agent.engine.threads.resolving import THREAD
 from episodic_agent.engine.threads.session_records import SESSION
 from episodic_agent.engine.visibility.exports import visibility_nouns

@@ -34,9 +34,9 @@ from episodic_agent.core.echo import (
     with_questions,
 )
 from episodic_agent.core.episodes.languages import PROMPTS
-from episodic_agent.core.episodes.roles import AGENTS, role_of
 from episodic_agent.core.ingest import Item
 from episodic_agent.core.language import words
+from episodic_agent.core.threads.turns import AGENTS, role_of
 from episodic_agent.engine.recently_shown import ShownText
 from episodic_agent.protocols import OBSERVATIONS, Transaction
 from episodic_agent.schemas import Kind, Observation

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.echo import is_echo, own_words
-from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.facts.stating import STATEMENTS, lasting
 from episodic_agent.core.language import tokens
 from episodic_agent.core.language.timewords import date_words
@@ -32,6 +31,7 @@ from episodic_agent.core.recall.order import STRONG, Order
 from episodic_agent.core.recall.places import sightings, tells_where, thing_asked
 from episodic_agent.core.recall.query import Name, spoken
 from episodic_agent.core.strength import retrievability
+from episodic_agent.core.threads.turns import role_of
 from episodic_agent.engine.embedding import FormerQuery
 from episodic_agent.engine.episodes.listing import open_card, worded_open
 from episodic_agent.engine.recall.concluding import conclusions

@@ -33,7 +33,7 @@ from episodic_agent.engine.recall.searching import Recaller, SearchOptions
 from episodic_agent.engine.recently_shown import shown_by
 from episodic_agent.engine.results import DetailedRecall, FullEpisode, Hit, Recall
 from episodic_agent.engine.scoped import RoomOf, Scoped
-from episodic_agent.engine.strength.reviewing import note_recall
+from episodic_agent.engine.strength import note_recall
 from episodic_agent.engine.trace.acts import acts
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Kind, Observation
