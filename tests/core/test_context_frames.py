@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from episodic_agent.core.chains.filters import parse_filter
+from episodic_agent.core.chains.metadata import parse_filter
 from episodic_agent.core.context.assembling import assemble
 from episodic_agent.core.context.frames import break_words, frame_for, frames
 from episodic_agent.core.context.quoting import harmless

@@ -17,8 +17,7 @@ from episodic_agent.core.threads.channels import Channels
 from episodic_agent.engine.embedding import FormerVectors, Named, RoundedEmbedder, nobody
 from episodic_agent.engine.recently_shown import RecentlyShown
 from episodic_agent.engine.trace.auditing import AuditedStore
-from episodic_agent.engine.trace.usage import Meter, model_of
-from episodic_agent.engine.trace.work import KEPT_DAYS, Tracer
+from episodic_agent.engine.trace.usage import KEPT_DAYS, Meter, Tracer, model_of
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import Embedder, LanguageModel, SpanSink, Store
 from episodic_agent.schemas import Scope

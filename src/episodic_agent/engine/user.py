@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from uuid import UUID
 
 from episodic_agent.core.boundary.contract import Policy
-from episodic_agent.core.chains.filters import MetadataFilter
+from episodic_agent.core.chains.metadata import MetadataFilter
 from episodic_agent.core.context.retrieved import Detail
 from episodic_agent.core.ingest import read_time
 from episodic_agent.core.language.windows import is_long

@@ -55,7 +55,7 @@ from episodic_agent.engine.links.job import OFF, ask_for_link
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.engine.sections.bounds import take_in
 from episodic_agent.engine.threads.resolving import PlacedItem, Placement, lapsed, named, resolved
-from episodic_agent.engine.trace.work import share
+from episodic_agent.engine.trace.usage import share
 from episodic_agent.engine.tuning.outcomes import listen
 from episodic_agent.errors import (
     EpisodicError,

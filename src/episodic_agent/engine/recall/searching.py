@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from episodic_agent.core import recall as ranking
-from episodic_agent.core.chains.filters import EVERYTHING, MetadataFilter
+from episodic_agent.core.chains.metadata import EVERYTHING, MetadataFilter
 from episodic_agent.core.context.retrieved import DETAILS, Detail
 from episodic_agent.core.language import words
 from episodic_agent.core.recall.due import DATED_ONLY

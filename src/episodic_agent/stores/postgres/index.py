@@ -26,7 +26,7 @@ from episodic_agent.stores.postgres.server.packing import integers, numbers
 from episodic_agent.stores.postgres.server.session import Connection, PostgresSession
 from episodic_agent.stores.postgres.vectors import Vectors, delete
 from episodic_agent.stores.postgres.words.postings import PostgresWords
-from episodic_agent.stores.tables.spans import MarkTable
+from episodic_agent.stores.tables.episodes import MarkTable
 
 _OWN: Final = "e.space = %s AND e.owner = %s"
 _CURRENT: Final = "e.kind = 'event' AND e.generation_to IS NULL"

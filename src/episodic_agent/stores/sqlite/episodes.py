@@ -18,8 +18,7 @@ from episodic_agent.stores.nouns import EPISODE, columns_of, episode_of
 from episodic_agent.stores.rows import id_of, optional_id, to_json, to_microseconds, to_time
 from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_list, number_list
 from episodic_agent.stores.tables.dialect import Table
-from episodic_agent.stores.tables.episodes import EpisodeTable
-from episodic_agent.stores.tables.spans import ConditionTable, passing_all
+from episodic_agent.stores.tables.episodes import ConditionTable, EpisodeTable, passing_all
 
 _NODE: Final = "e.id, e.parent_episode_id, e.start_at"
 _CHILDREN: Final = "episode e INDEXED BY episode_parent"

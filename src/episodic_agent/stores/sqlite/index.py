@@ -39,7 +39,7 @@ from episodic_agent.stores.sqlite.streams import (
     WordsView,
     stored_rows,
 )
-from episodic_agent.stores.tables.spans import MarkTable
+from episodic_agent.stores.tables.episodes import MarkTable
 from episodic_agent.stores.terms import LARGEST_COUNT, term_hash
 
 _CURRENT: Final = "e.kind = 'event' AND e.generation_to IS NULL"
