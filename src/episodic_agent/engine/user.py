@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from episodic_agent.engine.recall import verbs as recall_verbs
     from episodic_agent.engine.sections import verbs as section_verbs
     from episodic_agent.engine.skills import verbs as skill_verbs
+    from episodic_agent.engine.threads import session_verbs
     from episodic_agent.engine.threads import verbs as thread_verbs
     from episodic_agent.engine.trace import turns
     from episodic_agent.engine.tuning import verbs as tuning_verbs
@@ -91,6 +92,7 @@ else:
     recall_verbs = module("episodic_agent.engine.recall.verbs")
     retention_verbs = module("episodic_agent.engine.visibility.verbs")
     section_verbs = module("episodic_agent.engine.sections.verbs")
+    session_verbs = module("episodic_agent.engine.threads.session_verbs")
     skill_verbs = module("episodic_agent.engine.skills.verbs")
     thread_verbs = module("episodic_agent.engine.threads.verbs")
     tuning_verbs = module("episodic_agent.engine.tuning.verbs")
@@ -117,7 +119,7 @@ class UserMemory:
 
     episodes = cached_property(lambda my: episode_verbs.EpisodeRoom(my._at, my._works.later))
     threads = cached_property(lambda my: thread_verbs.ThreadRoom(my._at, my._works))
-    sessions = cached_property(lambda my: thread_verbs.SessionRoom(my._at, my._works))
+    sessions = cached_property(lambda my: session_verbs.SessionRoom(my._at, my._works))
     facts = cached_property(lambda my: fact_verbs.FactRoom(my._at, my._works.later))
     links = cached_property(lambda my: link_verbs.LinkRoom(my._at, my._works))
     chains = cached_property(lambda my: chain_verbs.ChainRoom(my._at))

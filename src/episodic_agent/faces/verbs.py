@@ -18,7 +18,8 @@ from episodic_agent.engine.links.verbs import LinkRoom
 from episodic_agent.engine.recall.verbs import PlaceRoom
 from episodic_agent.engine.sections.verbs import SectionRoom
 from episodic_agent.engine.skills.verbs import SkillRoom
-from episodic_agent.engine.threads.verbs import SessionRoom, ThreadRoom
+from episodic_agent.engine.threads.session_verbs import SessionRoom
+from episodic_agent.engine.threads.verbs import ThreadRoom
 from episodic_agent.engine.trace.turns import TraceRoom
 from episodic_agent.engine.tuning.verbs import TuningRoom
 from episodic_agent.engine.visibility.verbs import RetentionRoom
