@@ -21,7 +21,7 @@ from benchmarks.cue_families import CLOCK_AND_IDLE, ablations
 from benchmarks.trained import kept_or_trained, stamp_of
 from benchmarks.uncertainty import compare_streams, estimate_streams, mean_of_estimates
 from episodic_agent.core.boundary.contract import ManualCut
-from episodic_agent.core.boundary.conversation.cues.baseline import how_far
+from episodic_agent.core.boundary.conversation.cues import how_far
 from episodic_agent.core.boundary.conversation.default import DefaultPolicy
 from episodic_agent.core.boundary.conversation.model import BoundaryModel, Network, shipped
 from episodic_agent.core.boundary.machine import run

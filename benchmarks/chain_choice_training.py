@@ -25,9 +25,8 @@ from benchmarks.chain_cases import ARCS, BEAM, World, dealt, stories
 from benchmarks.chain_cases import lives as talks
 from benchmarks.chain_quality import SPACE, Reader
 from benchmarks.chain_sessions import APART, MISSED, NONE, RIGHT, WRONG, Life, lives
-from episodic_agent.core.chains.choice import OF_VECTORS, leads
 from episodic_agent.core.chains.deciding import eligible
-from episodic_agent.core.chains.evidence import choice_inputs
+from episodic_agent.core.chains.evidence import OF_VECTORS, choice_inputs, leads
 from episodic_agent.core.chains.records import EpisodeStanding, EpisodeView, SessionTurn, view_of
 from episodic_agent.core.chains.trees import roots
 from episodic_agent.protocols import Embedder

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from benchmarks.baselines import Floats
-from episodic_agent.core.boundary.conversation.cues.gap import ALL
+from episodic_agent.core.boundary.conversation.gap import ALL
 from episodic_agent.core.boundary.conversation.model import KNOTS, BoundaryModel, Network
 from episodic_agent.errors import InvalidInput
 

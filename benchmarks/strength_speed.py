@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from episodic_agent.core.strength.decay import retrievability
+from episodic_agent.core.strength import retrievability
 
 MEMORIES: Final = 500_000
 QUICK: Final = 50_000

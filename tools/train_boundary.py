@@ -193,7 +193,7 @@ def of_lives(
     """Judge each life, its sittings as threads, by the model that ships and by one that never saw it.
 
     Without `networks` that did not see it only the clock did not. The constants of the rate and of how a
-    frame ripens (`cues/rate.py`) were chosen with all lives in view.
+    frame ripens (`cues.py`) were chosen with all lives in view.
     """
     rows = {}
     for source in sorted({t.source for t in material.lives}):

@@ -44,20 +44,15 @@ from episodic_agent.core.recall.commitments import (
     LISTING,
     LONGEST,
     MAYBE,
+    PAIRING,
+    REPORTING,
     TAKING,
     features,
     takes_on,
 )
-from episodic_agent.core.recall.settling import PAIRING, REPORTING
-from episodic_agent.core.recall.settling import features as features_of_pairs
-from episodic_agent.engine.recall.commitments.asking import FEW, TOGETHER, read_undertakings
-from episodic_agent.engine.recall.commitments.settling import (
-    REPORTED,
-    SETTLED,
-    CommitmentQuestion,
-    TakenOn,
-    read_reports,
-)
+from episodic_agent.core.recall.commitments import settling_features as features_of_pairs
+from episodic_agent.engine.recall.commitments import FEW, TOGETHER, read_undertakings
+from episodic_agent.engine.recall.settling import REPORTED, SETTLED, CommitmentQuestion, TakenOn, read_reports
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import OBSERVATIONS, Embedder, Transaction, ref_of
 from episodic_agent.schemas import Observation, Scope

@@ -1,4 +1,4 @@
-"""Train the judge of what comes again (`stands` of `core/recall/recurring.py`) and ship it.
+"""Train the judge of what comes again (`stands` of `core/recall/due.py`) and ship it.
 
     python tools/train_habits.py
     python tools/train_habits.py --only-measure
@@ -19,7 +19,7 @@ from shipping import Origin, ship_arrays
 from sklearn.metrics import roc_auc_score
 
 from episodic_agent.core.facts.stating import EMBEDDER
-from episodic_agent.core.recall.recurring import STANDS, WEIGHTS
+from episodic_agent.core.recall.due import STANDS, WEIGHTS
 from episodic_agent.wiring import load_settings, make_embedder
 
 FOLDS = 5

@@ -31,6 +31,7 @@ from episodic_agent.core.facts.stating import EMBEDDER
 from episodic_agent.core.recall.commitments import (
     ADDRESSED,
     BY_OTHERS,
+    DECIDED,
     OPEN_SESSIONS,
     OURS,
     REQUESTING,
@@ -38,7 +39,6 @@ from episodic_agent.core.recall.commitments import (
     SURE,
     WHOSE,
 )
-from episodic_agent.core.recall.settling import DECIDED
 from episodic_agent.protocols import Embedder
 from episodic_agent.wiring import load_settings, make_embedder
 

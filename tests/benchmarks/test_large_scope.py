@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks import large_scope
-from episodic_agent.stores.sqlite.matrix import Matrix, SketchView
+from episodic_agent.stores.sqlite.streams import Matrix, SketchView
 
 
 def test_what_is_near_is_found_in_a_stream_of_sketches(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,8 +26,8 @@ from benchmarks import (
     uncertainty,
 )
 from episodic_agent.core import recall as ranking
-from episodic_agent.core.boundary.conversation.cues.baseline import BaselineCues
-from episodic_agent.core.boundary.conversation.cues.gap import ALL, LEXICAL
+from episodic_agent.core.boundary.conversation.cues import BaselineCues
+from episodic_agent.core.boundary.conversation.gap import ALL, LEXICAL
 from episodic_agent.core.boundary.conversation.model import Silence, shipped
 from episodic_agent.core.recall import DEFAULT_WEIGHTS
 from episodic_agent.engine.recall.gathering import Gathered

@@ -9,29 +9,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.boundary.conversation.cues.baseline import BaselineCues, how_far
-from episodic_agent.core.boundary.conversation.cues.cohesion import (
+from episodic_agent.core.boundary.conversation.cues import (
     DIMENSIONS,
+    BaselineCues,
     Pairs,
     PairWeights,
     compact,
     cosines,
     decimals,
+    how_far,
+    novelty,
     overlap,
+    ripeness,
     share_new,
     share_unseen,
+    surprise,
 )
-from episodic_agent.core.boundary.conversation.cues.gap import ALL, LEXICAL, VECTOR_NAMES
-from episodic_agent.core.boundary.conversation.cues.rate import ripeness
-from episodic_agent.core.boundary.conversation.cues.speech import (
+from episodic_agent.core.boundary.conversation.gap import ALL, LEXICAL, VECTOR_NAMES
+from episodic_agent.core.boundary.conversation.model import KNOTS, Network, log_minutes, ramps, sigmoid
+from episodic_agent.core.boundary.conversation.speech import (
     MOST_TERMS,
     Speech,
     content_weight,
     speech,
     term_hashes,
 )
-from episodic_agent.core.boundary.conversation.cues.surprise import novelty, surprise
-from episodic_agent.core.boundary.conversation.model import KNOTS, Network, log_minutes, ramps, sigmoid
 
 LINES = [
     json.loads(line)

@@ -19,9 +19,9 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from episodic_agent.core.boundary.contract import DRAIN_ALL, Arrival, Input, ManualCut, Record, Step, Tick
-from episodic_agent.core.boundary.conversation.cues.gap import ALL
-from episodic_agent.core.boundary.conversation.cues.rate import counted, leaning, smoothed
+from episodic_agent.core.boundary.conversation.cues import counted, leaning, smoothed
 from episodic_agent.core.boundary.conversation.default import DefaultPolicy
+from episodic_agent.core.boundary.conversation.gap import ALL
 from episodic_agent.core.boundary.conversation.memory import ROLES, ConversationMemory, rested
 from episodic_agent.core.boundary.conversation.model import (
     BoundaryModel,

@@ -10,16 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.chains.filters import matches, metadata_terms, parse_filter
 from episodic_agent.core.chains.metadata import (
+    OUTCOMES,
     Guess,
     Metadata,
     SuppliedMetadata,
+    matches,
     metadata_of,
+    metadata_terms,
+    outcome_of,
+    parse_filter,
     read_guess,
     read_metadata,
 )
-from episodic_agent.core.chains.outcomes import OUTCOMES, outcome_of
 from episodic_agent.core.episodes.extractive import encode_extractive
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Json, Kind, Observation

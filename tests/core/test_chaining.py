@@ -20,9 +20,8 @@ from episodic_agent.core.chains.deciding import (
     unjudged_verdict,
 )
 from episodic_agent.core.chains.evidence import judge
-from episodic_agent.core.chains.opening import opening
 from episodic_agent.core.chains.policies import ChainPolicy, FixedChain, chain_policy, chain_policy_names
-from episodic_agent.core.chains.records import EpisodeStanding, EpisodeView, SessionTurn, view_of
+from episodic_agent.core.chains.records import EpisodeStanding, EpisodeView, SessionTurn, opening, view_of
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Vector
 from episodic_agent.schemas.chains import Refusal

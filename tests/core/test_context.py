@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from episodic_agent.core.context.assembling import assemble
-from episodic_agent.core.context.gaps import break_words
+from episodic_agent.core.context.frames import break_words
 from episodic_agent.core.context.quoting import one_line, quoted, topic
 from episodic_agent.core.context.telling import Block, QuotedText, tell
 from episodic_agent.core.context.tokens import cut_to, estimate

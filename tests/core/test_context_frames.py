@@ -5,10 +5,9 @@ from uuid import UUID
 
 import pytest
 
-from episodic_agent.core.chains.filters import parse_filter
+from episodic_agent.core.chains.metadata import parse_filter
 from episodic_agent.core.context.assembling import assemble
-from episodic_agent.core.context.frames import frame_for, frames
-from episodic_agent.core.context.gaps import break_words
+from episodic_agent.core.context.frames import break_words, frame_for, frames
 from episodic_agent.core.context.quoting import harmless
 from episodic_agent.core.echo import recalled_spans
 from episodic_agent.core.episodes.languages import guess_language

@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from episodic_agent.core.language.mentions.calendar import related
-from episodic_agent.core.language.mentions.reading import mentions
-from episodic_agent.core.language.mentions.sets import set_references
-from episodic_agent.core.language.mentions.topics import domains, topics
+from episodic_agent.core.language.mentions.numbers import set_references
+from episodic_agent.core.language.mentions.reading import domains, mentions, topics
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from episodic_agent.core.strength.decay import (
-    PIECE,
-    WEIGHTS,
-    initial_strength,
-    next_state,
-    retrievability,
-)
+from episodic_agent.core.strength import PIECE, WEIGHTS, initial_strength, next_state, retrievability
 from episodic_agent.schemas.strength import Rating
 
 STABILITY = st.floats(0.001, 36_500)

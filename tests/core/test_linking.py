@@ -11,10 +11,17 @@ from hypothesis import strategies as st
 
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.links.candidates import ActivePeriod, candidates, due, named_ranges
-from episodic_agent.core.links.dependence import dependence
 from episodic_agent.core.links.evidence import judge, score
-from episodic_agent.core.links.features import Features, ThreadFeatures, features_of, grown, thread_of
-from episodic_agent.core.links.lexicon import cues, recalls
+from episodic_agent.core.links.features import (
+    Features,
+    ThreadFeatures,
+    cues,
+    dependence,
+    features_of,
+    grown,
+    recalls,
+    thread_of,
+)
 from episodic_agent.core.links.outcomes import meant, reminds
 from episodic_agent.core.links.policies import link_policy, link_policy_names
 from episodic_agent.core.links.reading import read_message

@@ -27,8 +27,8 @@ from episodic_agent.core.recall import (
     with_second,
     with_statements,
 )
+from episodic_agent.core.recall.fusion import TERMS, shared_terms
 from episodic_agent.core.recall.policies import FUSING, policy_name
-from episodic_agent.core.recall.second import TERMS, shared_terms
 from episodic_agent.errors import InvalidInput
 
 PLAIN = Query("tea", "tea", ("tea",), ("tea",))

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from episodic_agent.core.language.recurring import Recurrence, changed_days, recurring_days
 from episodic_agent.core.language.timewords import normal
-from episodic_agent.core.recall import recurring
-from episodic_agent.core.recall.recurring import STANDS, marks, schedule_of, stands
+from episodic_agent.core.recall import due
+from episodic_agent.core.recall.due import STANDS, marks, schedule_of, stands
 
 MONDAY = date(2026, 3, 2)
 
@@ -142,13 +142,13 @@ def test_of_every_so_many_weeks_one_has_the_days(
 
 def test_of_two_matters_only_words_that_begin_alike_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     compared: list[tuple[str, str]] = []
-    akin = recurring._akin
+    akin = due._akin
 
     def noted(word: str, other: str) -> bool:
         compared.append((word, other))
         return akin(word, other)
 
-    monkeypatch.setattr(recurring, "_akin", noted)
+    monkeypatch.setattr(due, "_akin", noted)
     at = datetime(2026, 3, 2, tzinfo=UTC)
     weekly, moved, other = (
         schedule_of(text, at, MONDAY)
@@ -158,7 +158,7 @@ def test_of_two_matters_only_words_that_begin_alike_are_compared(monkeypatch: py
             "orchestra rehearsals moved to the town hall",
         )
     )
-    assert recurring._same(moved, weekly, frozenset())
-    assert not recurring._same(other, weekly, frozenset())
+    assert due._same(moved, weekly, frozenset())
+    assert not due._same(other, weekly, frozenset())
     assert {word[:6] == beside[:6] for word, beside in compared if word[:4] == beside[:4]} == {True}
     assert len(compared) <= len(weekly.terms)

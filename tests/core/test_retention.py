@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.strength.retention import Retention, let_go, read_retention, read_span, strength_at
+from episodic_agent.core.strength import Retention, let_go, read_retention, read_span, strength_at
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas.strength import Standing
 

@@ -5,9 +5,8 @@ from uuid import UUID
 
 import pytest
 
-from episodic_agent.core.review.strengthening import SEED, Reviewed, reviewed
-from episodic_agent.core.review.uptake import FollowingTurn, Grade, Shown, grades
-from episodic_agent.core.strength.decay import initial_strength, retrievability
+from episodic_agent.core.review import SEED, FollowingTurn, Grade, Reviewed, Shown, grades, reviewed
+from episodic_agent.core.strength import initial_strength, retrievability
 from episodic_agent.schemas.strength import Rating, Strength
 
 BORN = datetime(2026, 3, 1, 12, tzinfo=UTC)

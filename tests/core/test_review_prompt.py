@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 
 from episodic_agent.core.prompts import review
-from episodic_agent.core.review.uptake import FollowingTurn, Shown
+from episodic_agent.core.review import FollowingTurn, Shown
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas.strength import Rating
 

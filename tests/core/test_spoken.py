@@ -6,10 +6,10 @@ from itertools import chain
 import pytest
 
 from episodic_agent import Memory
-from episodic_agent.core.context.spoken import likely_languages, spoken_language
+from episodic_agent.core.context.frames import likely_languages, spoken_language
 from episodic_agent.core.episodes.languages import guess_language
 from episodic_agent.core.language import fold
-from episodic_agent.core.language.stopwords import stop_words
+from episodic_agent.core.language.terms import stop_words
 from episodic_agent.data import listed_words, texts
 
 QUESTIONS = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from episodic_agent.core.recall.talks import talk_names
+from episodic_agent.core.recall.query import talk_names
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from episodic_agent.core.threads.channels import ChannelKind, Channels
-from episodic_agent.core.threads.records import Arriving, IntakeVerdict, Resolution, ThreadView, as_record
-from episodic_agent.core.threads.resolution import Resolver, after, closed, idle, resolve
+from episodic_agent.core.threads.resolution import (
+    Arriving,
+    IntakeVerdict,
+    Resolution,
+    Resolver,
+    ThreadView,
+    after,
+    as_record,
+    closed,
+    idle,
+    resolve,
+)
 from episodic_agent.errors import InvalidInput, NotFound
 
 DAY = datetime(2025, 11, 5, tzinfo=UTC)

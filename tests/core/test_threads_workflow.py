@@ -7,8 +7,14 @@ from uuid import UUID
 from episodic_agent.core.context.assembling import assemble
 from episodic_agent.core.sections.resolutions import resolutions
 from episodic_agent.core.sections.triggers import SectionState, Trigger, due
-from episodic_agent.core.threads.records import Arriving, IntakeVerdict, Resolution, as_record
-from episodic_agent.core.threads.resolution import Resolver, idle
+from episodic_agent.core.threads.resolution import (
+    Arriving,
+    IntakeVerdict,
+    Resolution,
+    Resolver,
+    as_record,
+    idle,
+)
 from episodic_agent.core.threads.turns import is_reply, pairs, turn_count, turns
 from episodic_agent.schemas import Observation
 from episodic_agent.schemas.contexts import AnsweredQuestion, Linked, ThreadBackground

@@ -11,17 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from episodic_agent.core.links.policies import seed_score
-from episodic_agent.core.tuning.disagreements import findings
-from episodic_agent.core.tuning.records import (
+from episodic_agent.core.tuning import (
     LabelledDecision,
     PolicySetting,
     TuningRecord,
     TuningRules,
+    best_threshold,
+    best_weights,
+    findings,
     rates,
+    rollback,
+    run,
 )
-from episodic_agent.core.tuning.runs import rollback, run
-from episodic_agent.core.tuning.thresholds import best_threshold
-from episodic_agent.core.tuning.weighting import best_weights
 from episodic_agent.errors import InvalidInput
 
 START = datetime(2025, 11, 7, tzinfo=UTC)

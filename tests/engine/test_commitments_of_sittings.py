@@ -9,8 +9,8 @@ from builders.chats import Clock
 from builders.minilm import default_model
 
 from episodic_agent import Memory
-from episodic_agent.core.recall.settling import Report, settling
-from episodic_agent.engine.recall.commitments import settling as reading
+from episodic_agent.core.recall.commitments import Report, settling
+from episodic_agent.engine.recall import settling as reading
 from episodic_agent.engine.user import UserMemory
 
 MONDAY = datetime(2026, 11, 2, 19, tzinfo=UTC)

@@ -13,7 +13,7 @@ from builders.models import only
 from conftest import OpenMemory
 
 from episodic_agent import Memory
-from episodic_agent.core.chains.filters import parse_filter
+from episodic_agent.core.chains.metadata import parse_filter
 from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.identity import section_id
 from episodic_agent.core.prompts import compact

@@ -19,8 +19,8 @@ from episodic_agent.core.context.telling import Block, QuotedText, Spot
 from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.language import plural
 from episodic_agent.engine.context.assembling import ThreadContext
-from episodic_agent.engine.context.correcting import with_corrections
 from episodic_agent.engine.context.gathering import gathered, situation
+from episodic_agent.engine.context.replacing import with_corrections
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import query_vector

@@ -15,7 +15,7 @@ from builders.erasing import values
 from conftest import After
 
 from episodic_agent import Memory
-from episodic_agent.core.chains.filters import matches, metadata_terms, parse_filter
+from episodic_agent.core.chains.metadata import matches, metadata_terms, parse_filter
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Encoding, Json, Scope
 

@@ -15,8 +15,8 @@ from conftest import OpenMemory
 
 from episodic_agent import Memory
 from episodic_agent.core.prompts.thread_link import CHOICE_VERSION, MOST_OPTIONS, STAGE
+from episodic_agent.engine.links.candidates import with_latest
 from episodic_agent.engine.links.job import FEWEST_OPTIONS, LINK
-from episodic_agent.engine.links.sittings import with_latest
 from episodic_agent.errors import ProviderUnavailable
 from episodic_agent.schemas import Decision, Json, Scope, Thread
 from episodic_agent.testing.models import Answer, ScriptedModel

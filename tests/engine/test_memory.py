@@ -13,7 +13,7 @@ from conftest import OpenMemory
 from episodic_agent import Memory
 from episodic_agent.core.boundary.machine import unpack_record
 from episodic_agent.core.boundary.policies import policy
-from episodic_agent.core.strength.decay import initial_strength
+from episodic_agent.core.strength import initial_strength
 from episodic_agent.errors import EpisodicError, InvalidInput, NotFound
 from episodic_agent.protocols import EPISODES, OBSERVATIONS, ref_of, stored_decision
 from episodic_agent.schemas import Scope

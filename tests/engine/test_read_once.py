@@ -14,7 +14,7 @@ from episodic_agent.core.boundary.conversation import default
 from episodic_agent.core.sections import resolutions
 from episodic_agent.engine.boundary import segmenting
 from episodic_agent.engine.facts import transcripts
-from episodic_agent.engine.recall.commitments import settling
+from episodic_agent.engine.recall import settling
 from episodic_agent.schemas import Scope
 from episodic_agent.schemas.facts import StoredFact
 from episodic_agent.stores.sqlite.observations import SqliteObservations

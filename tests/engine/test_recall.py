@@ -11,7 +11,7 @@ from builders.examples import first
 from conftest import After, OpenMemory
 
 from episodic_agent import Memory
-from episodic_agent.core.strength.decay import retrievability
+from episodic_agent.core.strength import retrievability
 from episodic_agent.errors import InvalidInput
 
 DISTRACTORS = (

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from episodic_agent import Memory
-from episodic_agent.engine.ingest.repeating import RememberingEmbedder, remembering
+from episodic_agent.engine.ingest.runs import RememberingEmbedder, remembering
 from episodic_agent.errors import ProviderUnavailable
 from episodic_agent.providers.embedders.hashing import HashingEmbedder
 from episodic_agent.schemas import Vector

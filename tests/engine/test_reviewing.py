@@ -12,7 +12,7 @@ from conftest import OpenMemory
 
 from episodic_agent import Memory
 from episodic_agent.core.prompts import review as question
-from episodic_agent.core.strength.decay import next_state
+from episodic_agent.core.strength import next_state
 from episodic_agent.engine.episodes.listing import find_thread
 from episodic_agent.errors import InvalidInput, NotFound, ProviderUnavailable
 from episodic_agent.providers.models.openai import ModelLimits, OpenAIModel

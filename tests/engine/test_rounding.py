@@ -9,8 +9,8 @@ from builders.chats import TAP, mine, talk
 
 from episodic_agent import Memory
 from episodic_agent.core.vectors import rounded
+from episodic_agent.engine.embedding import RoundedEmbedder
 from episodic_agent.engine.ingest import appending
-from episodic_agent.engine.rounding import RoundedEmbedder
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import OBSERVATIONS, AskingEmbedder, query_vector
 from episodic_agent.providers.embedders.hashing import HashingEmbedder

@@ -10,9 +10,8 @@ from builders.minilm import default_model
 
 from benchmarks.commitments import measure
 from episodic_agent import Memory
-from episodic_agent.core.recall.settling import reports
-from episodic_agent.engine.recall import commitments
-from episodic_agent.engine.recall.commitments import settling
+from episodic_agent.core.recall.commitments import reports
+from episodic_agent.engine.recall import commitments, settling
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.schemas import Scope
@@ -56,7 +55,7 @@ def test_a_promise_that_is_settled_gives_way(ana: UserMemory, monkeypatch: pytes
     def share(question: str) -> float:
         embedder = default_model()
         at = MONDAY + timedelta(days=5)
-        asked = commitments.CommitmentQuestion(question, embedder.embed([question])[0], embedder.name, None)
+        asked = settling.CommitmentQuestion(question, embedder.embed([question])[0], embedder.name, None)
         with ana._deps.store.begin(Scope(user_id="Ana"), write=False) as tx:
             shares = commitments.commitments_asked(tx, asked, at, Visibility(tx, at)).shares
             stored = tx.observations.get(list(shares))

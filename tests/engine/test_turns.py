@@ -13,7 +13,7 @@ from conftest import OpenMemory
 from episodic_agent import Memory
 from episodic_agent.engine.ingest.appending import CHUNK
 from episodic_agent.engine.trace.turns import TracedVerdict, TraceNode, TurnTrace
-from episodic_agent.engine.trace.work import turns_of
+from episodic_agent.engine.trace.usage import turns_of
 from episodic_agent.errors import InvalidInput, NotFound, ProviderUnavailable
 from episodic_agent.protocols import LONGEST_RUN, ref_of
 from episodic_agent.schemas import Decision, Job, Scope

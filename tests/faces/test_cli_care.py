@@ -9,7 +9,7 @@ from builders.chats import diary
 from builders.commands import Run
 
 from episodic_agent import Memory
-from episodic_agent.stores.sqlite.file import files
+from episodic_agent.stores.sqlite.file import connection
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_a_server_is_no_file_to_copy(run: Run, postgres_url: str, tmp_path: Path
 def test_a_missing_log_is_told_by_every_command_until_doctor_repair_goes_on_without(
     filled: Run, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "_OTHERS_SECONDS", 0.05)  # nobody else is about to finish anything here
+    monkeypatch.setattr(connection, "_OTHERS_SECONDS", 0.05)  # nobody else is about to finish anything here
     if (child := os.fork()) == 0:
         memory = Memory.open(database, embedder="hashing", policy="seed-001")
         memory.user("ana").add("The piano mover comes on the 12th.")

@@ -19,7 +19,7 @@ from builders.web import LocalClient
 from starlette.testclient import TestClient
 
 from episodic_agent import Memory
-from episodic_agent.engine.jobs import imports
+from episodic_agent.engine.jobs import operations
 from episodic_agent.errors import InvalidInput, NotFound, StoreUnavailable
 from episodic_agent.faces.http.app import make_app
 from episodic_agent.faces.http.v1.files import take_file
@@ -168,7 +168,7 @@ def test_a_body_of_which_nothing_can_be_read_is_no_success(client: TestClient) -
     assert answer.json()["detail"].endswith("(and 1 more)")
     later = client.post("/v1/users/ana/import", params={"wait": False}, content=wrong)
     failed = polled(client, later.headers["location"])
-    assert (failed["state"], failed["error"]) == ("failed", imports._UNREAD)
+    assert (failed["state"], failed["error"]) == ("failed", operations._UNREAD)
     half = client.post("/v1/users/ana/import", content=wrong + b"[2024-03-01 09:15] Ana: hi\n")
     assert (half.status_code, len(half.json()["unreadable"])) == (200, 2)
 
@@ -202,7 +202,7 @@ def test_who_dies_while_importing_is_told_and_the_file_sent_again_adds_the_rest(
     with Memory.open(path, embedder="none", policy="seed-001", jobs="workers") as memory:
         ana = memory.user("ana")
         operation = ana.jobs.operation(child.stdout.strip())
-        assert (operation.state, operation.error) == ("failed", imports._GONE)
+        assert (operation.state, operation.error) == ("failed", operations._GONE)
         stored = ana.stats().observations
         assert 0 < stored < 2000
         report = ana.import_file(chat)
@@ -215,7 +215,7 @@ def test_a_process_imports_so_many_files_and_no_more(opened: Callable[[], Memory
     with opened() as memory:
         jobs = memory.user("ana", new=True).jobs
         try:
-            ids = [jobs.import_file(chat, then=over.wait).id for _ in range(imports.MOST)]
+            ids = [jobs.import_file(chat, then=over.wait).id for _ in range(operations.MOST)]
             with pytest.raises(StoreUnavailable, match="try again"):
                 jobs.import_file(chat)
         finally:

@@ -28,7 +28,7 @@ CODE = {
     "core/prompts/*.py": "a prompt stands beside what reads its answer",
     "core/ingest/item.py": "the names that fields of foreign formats have",
     "core/episodes/times.py": "the grammar of relative times",
-    "core/language/scripts.py": "ranges of Unicode",
+    "core/language/terms.py": "ranges of Unicode",
     "faces/cli/main.py": "the commands",
     "faces/verbs.py": "the routes",
     "faces/http/v1/asking.py": "the errors",

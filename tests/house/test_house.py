@@ -42,7 +42,7 @@ def functions() -> list[tuple[Path, ast.FunctionDef | ast.AsyncFunctionDef]]:
 def test_no_file_is_over_seven_hundred_lines_and_the_median_is_small() -> None:
     sizes = {relative(p): p.read_text(encoding="utf-8").count("\n") for p in FILES}
     assert {n: s for n, s in sizes.items() if s > LONGEST_FILE} == {}
-    assert statistics.median(sizes.values()) <= 150
+    assert statistics.median(sizes.values()) <= 250  # an idea whole; more would be several
 
 
 def test_no_folder_holds_more_than_twenty_files() -> None:

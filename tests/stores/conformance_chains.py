@@ -8,7 +8,7 @@ import pytest
 from stores.builders import ANA, BO, NOW, begin_thread, identity, make_episode, minute, rewrite_terms
 from stores.conformance import StoreFixture
 
-from episodic_agent.core.chains.filters import matches, metadata_terms, parse_filter
+from episodic_agent.core.chains.metadata import matches, metadata_terms, parse_filter
 from episodic_agent.errors import NotFound
 from episodic_agent.protocols import Store, split_ref
 from episodic_agent.schemas import Encoding, EpisodeKind, EpisodeState, Json, Scope

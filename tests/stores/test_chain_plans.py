@@ -13,11 +13,11 @@ from stores.postgres_server import Databases, open_postgres
 from episodic_agent.protocols import Store
 from episodic_agent.schemas import Scope
 from episodic_agent.schemas.chains import Condition, Term
-from episodic_agent.stores.keys import keys_of
 from episodic_agent.stores.postgres.metadata import _PART
 from episodic_agent.stores.postgres.server.batches import texts
 from episodic_agent.stores.postgres.server.session import PostgresSession
 from episodic_agent.stores.postgres.store import PostgresTransaction
+from episodic_agent.stores.rows import keys_of
 from episodic_agent.stores.sqlite import SqliteStore
 from episodic_agent.stores.sqlite.file.connection import rows
 from episodic_agent.stores.sqlite.file.session import SqliteSession

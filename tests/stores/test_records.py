@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from episodic_agent import Memory
 from episodic_agent.errors import StoreDamaged
 from episodic_agent.schemas import Scope
-from episodic_agent.stores.records import restored, shortened
+from episodic_agent.stores.rows import restored, shortened
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 

@@ -11,7 +11,7 @@ from stores.conformance_index import IndexConformance
 from stores.test_sqlite import open_sqlite
 
 from episodic_agent.protocols import OBSERVATIONS, Store
-from episodic_agent.stores.sqlite.matrix import Matrix, SketchView
+from episodic_agent.stores.sqlite.streams import Matrix, SketchView
 
 
 class TestLargeStream(IndexConformance):

@@ -8,9 +8,9 @@ import numpy as np
 
 from boundary.data import EPOCH, Thread, arrivals
 from episodic_agent.core.boundary.contract import ManualCut
-from episodic_agent.core.boundary.conversation.cues.baseline import BaselineCues, how_far
-from episodic_agent.core.boundary.conversation.cues.gap import ALL, LEXICAL
+from episodic_agent.core.boundary.conversation.cues import BaselineCues, how_far
 from episodic_agent.core.boundary.conversation.default import DefaultPolicy, JudgedGap
+from episodic_agent.core.boundary.conversation.gap import ALL, LEXICAL
 from episodic_agent.core.boundary.conversation.memory import ConversationMemory
 from episodic_agent.core.boundary.conversation.model import (
     BROAD,

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from boundary.rows import Table, TimedGap, f32
-from episodic_agent.core.boundary.conversation.cues.gap import LEXICAL
+from episodic_agent.core.boundary.conversation.gap import LEXICAL
 from episodic_agent.core.boundary.conversation.model import Network, log_minutes, ramps
 
 HIDDEN, DRAWN, BATCH, PASSES = 16, 120_000, 512, 8

@@ -8,7 +8,7 @@ import numpy as np
 from boundary.rows import Table, f32
 
 from boundary_steps.data import Course
-from episodic_agent.core.boundary.conversation.cues.baseline import TRUST, how_far
+from episodic_agent.core.boundary.conversation.cues import TRUST, how_far
 from episodic_agent.core.boundary.steps.activity import StepActivity, settled
 from episodic_agent.core.boundary.steps.baseline import StepFrame
 from episodic_agent.core.boundary.steps.cues import DELAY, FORESEEN, NAMES

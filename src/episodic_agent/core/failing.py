@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 from episodic_agent.core.boundary.steps.events import kind_of
-from episodic_agent.core.ingest.steps import FAILED, FAILURE, SUCCESS, ending_of
+from episodic_agent.core.ingest.words import FAILED, FAILURE, SUCCESS, ending_of
 from episodic_agent.schemas import Json
 
 _MOST: Final = 400  # characters in which a line says what it is

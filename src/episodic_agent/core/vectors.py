@@ -1,6 +1,6 @@
 """Vectors as they are kept: directions, of length 1, in half precision (two bytes a number).
 
-Rounding is done once, where an embedder's answer enters (`engine/rounding.py`), so that whatever is decided
+Rounding is done once, where an embedder's answer enters (`engine/embedding.py`), so that whatever is decided
 from a vector is decided again from what a store gives back. Stores round what others hand them; rows that
 were rounded stay as they are, to the bit. All arithmetic is float32.
 """

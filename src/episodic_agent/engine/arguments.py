@@ -1,4 +1,8 @@
-"""What callers give to `Memory`'s verbs, read: names, times, ids, items."""
+"""What callers give to `Memory`'s verbs, read: names, times, ids, items.
+
+Observations are found by the ids their callers gave, too: a platform knows its own number of a message, not
+ours.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace

@@ -3,15 +3,17 @@
 Each verb has the name, parameters and result of the one it mirrors, and is awaited; what yields is an
 asynchronous iterator. The work is done on a few threads of the memory's own, so that no verb holds up the
 loop and at most `AT_ONCE` of them run at a time.
+
+A memory that is being opened by a program with an event loop.
 """
 
 import asyncio
 import functools
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from typing import Any, Final, Self
+from typing import Any, Final, Generic, Self, TypeVar
 
 from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.user import UserMemory
@@ -118,3 +120,37 @@ def _awaited(method: Callable[..., Any], run: Run) -> Callable[..., Any]:
         return await run(functools.partial(method, *values, **named))
 
     return awaited
+
+
+Opened = TypeVar("Opened", bound=AsyncMemory)
+
+
+class MemoryOpening(Coroutine[Any, Any, Opened], Generic[Opened]):
+    """A memory that is being opened: awaited it is the memory, and `async with` opens and closes it."""
+
+    def __init__(self, coroutine: Coroutine[Any, Any, Opened]) -> None:
+        self._coroutine = coroutine
+        self._memory: Opened | None = None
+
+    def __await__(self) -> Generator[Any, Any, Opened]:
+        return self._coroutine.__await__()
+
+    def send(self, value: Any) -> Any:
+        """Go on with the opening, as an event loop does."""
+        return self._coroutine.send(value)
+
+    def throw(self, *error: Any) -> Any:
+        """Raise an error where the opening waits, as an event loop does."""
+        return self._coroutine.throw(*error)
+
+    def close(self) -> None:
+        """Give the opening up."""
+        self._coroutine.close()
+
+    async def __aenter__(self) -> Opened:
+        self._memory = await self._coroutine
+        return self._memory
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._memory is not None:
+            await self._memory.close()

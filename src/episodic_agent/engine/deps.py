@@ -12,14 +12,12 @@ from episodic_agent.core.ingest import IntakeLimits
 from episodic_agent.core.links.policies import DEFAULT as DEFAULT_LINKING
 from episodic_agent.core.links.policies import link_policy
 from episodic_agent.core.prompts import EPISODE, FACTS, TOPIC_SHIFT
-from episodic_agent.core.strength.retention import Retention
+from episodic_agent.core.strength import Retention
 from episodic_agent.core.threads.channels import Channels
-from episodic_agent.engine.recall.former import FormerVectors, Named, nobody
+from episodic_agent.engine.embedding import FormerVectors, Named, RoundedEmbedder, nobody
 from episodic_agent.engine.recently_shown import RecentlyShown
-from episodic_agent.engine.rounding import RoundedEmbedder
 from episodic_agent.engine.trace.auditing import AuditedStore
-from episodic_agent.engine.trace.usage import Meter, model_of
-from episodic_agent.engine.trace.work import KEPT_DAYS, Tracer
+from episodic_agent.engine.trace.usage import KEPT_DAYS, Meter, Tracer, model_of
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import Embedder, LanguageModel, SpanSink, Store
 from episodic_agent.schemas import Scope

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Final, TypedDict
 
-from episodic_agent.core.chains.filters import EVERYTHING, MetadataFilter, parse_filter
+from episodic_agent.core.chains.metadata import EVERYTHING, MetadataFilter, parse_filter
 from episodic_agent.engine.arguments import aware, name_or_none, names_or_none, out_of_order
 from episodic_agent.errors import InvalidInput
 from episodic_agent.showing import clipped

@@ -431,3 +431,8 @@ def hit_of(
         thread_title="" if isinstance(card, Episode) else card.thread_title,
         decisions=read_metadata(card.metadata).key_decisions if isinstance(card, Episode) else (),
     )
+
+
+def best_hits(recall: Recall) -> Sequence[Hit]:
+    """Return the hits of an answer, or what is not good enough to be some."""
+    return recall.hits or recall.candidates

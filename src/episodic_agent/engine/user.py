@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from uuid import UUID
 
 from episodic_agent.core.boundary.contract import Policy
-from episodic_agent.core.chains.filters import MetadataFilter
+from episodic_agent.core.chains.metadata import MetadataFilter
 from episodic_agent.core.context.retrieved import Detail
 from episodic_agent.core.ingest import read_time
 from episodic_agent.core.language.windows import is_long
@@ -60,12 +60,12 @@ if TYPE_CHECKING:
     from episodic_agent.engine.erase import verbs as erase_verbs
     from episodic_agent.engine.facts import verbs as fact_verbs
     from episodic_agent.engine.files import exporting, importing
-    from episodic_agent.engine.ingest import appending, once
+    from episodic_agent.engine.ingest import appending
     from episodic_agent.engine.ingest import runs as ingest_runs
     from episodic_agent.engine.jobs import verbs as job_verbs
     from episodic_agent.engine.links import verbs as link_verbs
     from episodic_agent.engine.people import verbs as people_verbs
-    from episodic_agent.engine.recall import filtering, place_verbs, walls
+    from episodic_agent.engine.recall import filtering, walls
     from episodic_agent.engine.recall import verbs as recall_verbs
     from episodic_agent.engine.sections import verbs as section_verbs
     from episodic_agent.engine.skills import verbs as skill_verbs
@@ -89,15 +89,13 @@ else:
     ingest_runs = module("episodic_agent.engine.ingest.runs")
     job_verbs = module("episodic_agent.engine.jobs.verbs")
     link_verbs = module("episodic_agent.engine.links.verbs")
-    once = module("episodic_agent.engine.ingest.once")
     listing = module("episodic_agent.engine.episodes.listing")
     people_verbs = module("episodic_agent.engine.people.verbs")
-    place_verbs = module("episodic_agent.engine.recall.place_verbs")
     recall_verbs = module("episodic_agent.engine.recall.verbs")
     retention_verbs = module("episodic_agent.engine.visibility.verbs")
     section_verbs = module("episodic_agent.engine.sections.verbs")
-    skill_verbs = module("episodic_agent.engine.skills.verbs")
     session_verbs = module("episodic_agent.engine.threads.session_verbs")
+    skill_verbs = module("episodic_agent.engine.skills.verbs")
     thread_verbs = module("episodic_agent.engine.threads.verbs")
     tuning_verbs = module("episodic_agent.engine.tuning.verbs")
     turns = module("episodic_agent.engine.trace.turns")
@@ -130,7 +128,7 @@ class UserMemory:
     skills = cached_property(lambda my: skill_verbs.SkillRoom(my._at))
     sections = cached_property(lambda my: section_verbs.SectionRoom(my._at, my._works.later))
     people = cached_property(lambda my: people_verbs.PeopleRoom(my._at))
-    places = cached_property(lambda my: place_verbs.PlaceRoom(my._at))
+    places = cached_property(lambda my: recall_verbs.PlaceRoom(my._at))
     boundaries = cached_property(lambda my: boundary_verbs.BoundaryRoom(my._at, my._works))
     retention = cached_property(lambda my: retention_verbs.RetentionRoom(my._at, my._works))
     tuning = cached_property(lambda my: tuning_verbs.TuningRoom(my._at))
@@ -235,7 +233,7 @@ class UserMemory:
         if idempotency_key is not None:
             batch = list(batch)
             about_all = {**about, "thread": thread, "channel": channel, "source": source, "role": role}
-            key = once.OnceKey(self._at, idempotency_key, batch, about_all)
+            key = appending.OnceKey(self._at, idempotency_key, batch, about_all)
             key.check()
             batch = key.named(batch)
         now, alone = self._deps.clock(), isinstance(items, str | Mapping)

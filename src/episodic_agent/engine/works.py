@@ -17,6 +17,7 @@ from episodic_agent.lazily import module
 from episodic_agent.schemas import Job, Scope
 
 if TYPE_CHECKING:
+    from episodic_agent.engine import strength
     from episodic_agent.engine.boundary import closing, orphans, pending, resegmenting, segmenting
     from episodic_agent.engine.chains import job as chain_job
     from episodic_agent.engine.context import assembling
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from episodic_agent.engine.sections import bounds
     from episodic_agent.engine.sections import job as section_job
     from episodic_agent.engine.skills import job as skill_job
-    from episodic_agent.engine.strength import reviewing
     from episodic_agent.engine.threads import sessions
     from episodic_agent.engine.tuning import outcomes
     from episodic_agent.engine.tuning import runs as tuning_runs
@@ -59,7 +59,7 @@ else:
     reembedding = module("episodic_agent.engine.doctor.reembedding")
     resegmenting = module("episodic_agent.engine.boundary.resegmenting")
     retention = module("episodic_agent.engine.visibility.retention")
-    reviewing = module("episodic_agent.engine.strength.reviewing")
+    strength = module("episodic_agent.engine.strength")
     searching = module("episodic_agent.engine.recall.searching")
     section_job = module("episodic_agent.engine.sections.job")
     segmenting = module("episodic_agent.engine.boundary.segmenting")
@@ -173,7 +173,7 @@ class Works:
                 kinds.EMBED: lambda: pending.Embedding(deps, self.segmenter).handle,
                 kinds.PIECES: lambda: pending.PieceEmbedding(deps).handle,
                 kinds.REEMBED: lambda: reembedding.Reembedding(deps).handle,
-                kinds.REVIEW: lambda: reviewing.Reviewer(deps).handle,
+                kinds.REVIEW: lambda: strength.Reviewer(deps).handle,
                 kinds.LINK: lambda: self.linker.handle,
                 kinds.LINK_END: lambda: ending.Ender(deps, self.linker).handle,
                 kinds.COMPACT: lambda: section_job.Compactor(deps).handle,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from episodic_agent.core.context.quoting import harmless, shown_name
 from episodic_agent.core.context.retrieved import LONGEST_PROOF, heading
 from episodic_agent.core.language import plural
-from episodic_agent.core.strength.decay import initial_strength
+from episodic_agent.core.strength import initial_strength
 from episodic_agent.engine.lived import as_lived, lived_at
 from episodic_agent.engine.results import Commitment, EpisodeCard, Evidence, FactHit, FullEpisode, Hit, Recall
 from episodic_agent.faces.wording import minute, reason

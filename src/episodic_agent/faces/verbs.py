@@ -16,7 +16,7 @@ from episodic_agent.engine.facts.verbs import FactRoom
 from episodic_agent.engine.jobs.verbs import JobRoom
 from episodic_agent.engine.links.verbs import LinkRoom
 from episodic_agent.engine.people.verbs import PeopleRoom
-from episodic_agent.engine.recall.place_verbs import PlaceRoom
+from episodic_agent.engine.recall.verbs import PlaceRoom
 from episodic_agent.engine.sections.verbs import SectionRoom
 from episodic_agent.engine.skills.verbs import SkillRoom
 from episodic_agent.engine.threads.session_verbs import SessionRoom

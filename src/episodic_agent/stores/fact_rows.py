@@ -1,4 +1,4 @@
-"""Facts as columns and back: what both stores write of one, in the order of their statements.
+"""Facts and skills as columns and back: what both stores write, in the order of their statements.
 
 A quotation is most of a fact, of its sentence and of its evidence, so it is written once, as the fact's
 `value`: bodies hold what stands around it, and nothing of what is as it mostly is. Older ones hold all.
@@ -20,6 +20,7 @@ from episodic_agent.schemas.facts import (
     StoredFact,
     Version,
 )
+from episodic_agent.schemas.skills import Skill, SkillKind, SkillState, StoredSkill
 from episodic_agent.stores.rows import (
     from_json,
     id_of,
@@ -201,3 +202,49 @@ def _holder(old: UUID, gone: Mapping[UUID, UUID | None]) -> UUID | None:
         passed.add(holder)
         holder = gone[holder]
     return holder
+
+
+SKILL_CHANGING: Final = (
+    "pattern, state, name, kind, body, confidence, initial, frequency, uses, successes, last_used, created_at"
+)
+SKILL: Final = f"id, number, {SKILL_CHANGING}"
+_LISTS: Final = ("preconditions", "steps", "postconditions", "parameters", "examples")
+
+
+def skill_columns(stored_skill: StoredSkill) -> tuple[Any, ...]:
+    """Return the `CHANGING` columns of a skill."""
+    skill = stored_skill.skill
+    body = {
+        "description": skill.description,
+        "returns": skill.returns,
+        "validation": skill.validation,
+        "checks": skill.checks,
+        **{name: getattr(skill, name) for name in _LISTS},
+    }
+    words = (stored_skill.pattern, stored_skill.state.value, skill.name, skill.kind.value, to_json(body))
+    numbers = (skill.confidence, skill.initial, skill.frequency, skill.uses, skill.successes)
+    return *words, *numbers, optional_microseconds(skill.last_used), to_microseconds(stored_skill.created_at)
+
+
+@readable
+def skill_of(columns: tuple[Any, ...]) -> StoredSkill:
+    """Build a skill, without its evidence, from the `SKILL` columns."""
+    identity, number, pattern, state, name, kind, text, *counts, last_used, created = columns
+    confidence, initial, frequency, uses, successes = counts
+    body = from_json(text)
+    skill = Skill(
+        name=name,
+        description=body["description"],
+        kind=SkillKind(kind),
+        returns=body["returns"],
+        validation=body["validation"],
+        checks=body["checks"],
+        confidence=confidence,
+        initial=initial,
+        frequency=frequency,
+        uses=uses,
+        successes=successes,
+        last_used=optional_time(last_used),
+        **{name: tuple(body[name]) for name in _LISTS},
+    )
+    return StoredSkill(id_of(identity), pattern, SkillState(state), skill, to_time(created), number)

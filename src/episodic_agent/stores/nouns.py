@@ -31,8 +31,8 @@ from episodic_agent.schemas import (
     WorkRow,
 )
 from episodic_agent.schemas.places import Visit
-from episodic_agent.stores.hashing import content_hash
 from episodic_agent.stores.rows import (
+    content_hash,
     from_day,
     from_json,
     id_of,

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any, Self
 
 from episodic_agent.engine.async_memory import AsyncMemory as Mirrored
-from episodic_agent.engine.opening import MemoryOpening
+from episodic_agent.engine.async_memory import MemoryOpening
 from episodic_agent.wiring.memory import Memory
 
 

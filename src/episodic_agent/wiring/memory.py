@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.links.policies import DEFAULT as DEFAULT_LINKING
-from episodic_agent.core.strength.retention import read_retention
+from episodic_agent.core.strength import read_retention
 from episodic_agent.core.threads.channels import read_channels
 from episodic_agent.engine.chains.ancestry import check_chain_policy
 from episodic_agent.engine.deps import Deps, check_fact_policy, check_link_policy

@@ -10,7 +10,7 @@ from episodic_agent.core.boundary.policies import calibrated, check_name, for_em
 from episodic_agent.core.boundary.policies import policy as named_policy
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.data import demo_folder
-from episodic_agent.engine.recall.former import FormerEmbedder
+from episodic_agent.engine.embedding import FormerEmbedder
 from episodic_agent.errors import InvalidInput, ProviderUnavailable
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Embedder

@@ -27,7 +27,7 @@ from episodic_agent.core.prompts import (
     topic_shift,
 )
 from episodic_agent.core.prompts.lenient import strict
-from episodic_agent.core.review.uptake import FollowingTurn, Shown
+from episodic_agent.core.review import FollowingTurn, Shown
 from episodic_agent.schemas import Json, Observation
 from episodic_agent.schemas.skills import Skill, SkillKind
 

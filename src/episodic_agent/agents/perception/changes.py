@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from episodic_agent.core.ingest.steps import check_step, step_text
-from episodic_agent.core.ingest.words import action_words, is_finite, type_name
+from episodic_agent.core.ingest.words import action_words, check_step, is_finite, step_text, type_name
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Entity, Json, Reading
 

@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Final, TypedDict
 
-from episodic_agent.core.ingest.clean import Cleaner
-from episodic_agent.core.ingest.steps import check_step
+from episodic_agent.core.ingest.item import Cleaner
 from episodic_agent.core.ingest.times import read_time
-from episodic_agent.core.ingest.words import type_name
+from episodic_agent.core.ingest.words import check_step, type_name
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Entity, Json, Reading
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from episodic_agent.agents.perception.changes import STATE_CHANGE
-from episodic_agent.core.ingest.clean import Cleaner
+from episodic_agent.core.ingest.item import Cleaner
 from episodic_agent.core.ingest.times import read_time
 from episodic_agent.core.ingest.words import type_name
 from episodic_agent.errors import InvalidInput

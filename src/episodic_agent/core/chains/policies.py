@@ -232,7 +232,7 @@ class AgreedChain(FittedChain):
 
 @dataclass(frozen=True, slots=True)
 class ChosenChain(FittedChain):
-    """One choice over all earlier sessions and none of them (`core.chains.choice`), whose word alone counts.
+    """One choice over all earlier sessions and none (`core.chains.evidence`), whose word alone counts.
 
     The others ask what a session is like; in one project everything is like everything. A ticket that both
     name decides; another of the same kind speaks against it.

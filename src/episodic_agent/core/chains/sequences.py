@@ -6,8 +6,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.core.chains.metadata import Metadata
-from episodic_agent.core.chains.outcomes import UNKNOWN
+from episodic_agent.core.chains.metadata import UNKNOWN, Metadata
 from episodic_agent.core.context.quoting import harmless
 from episodic_agent.errors import InvalidInput
 

@@ -19,8 +19,7 @@ from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 from uuid import UUID
 
-from episodic_agent.core.context.frames import ContextPhrases, frame_for
-from episodic_agent.core.context.gaps import break_words
+from episodic_agent.core.context.frames import ContextPhrases, break_words, frame_for
 from episodic_agent.core.context.quoting import one_line, quoted, topic
 from episodic_agent.core.context.tokens import cut_to, estimate
 from episodic_agent.core.language import tokens

@@ -41,13 +41,12 @@ from math import log
 from typing import Final, TypeAlias
 from uuid import UUID
 
-from episodic_agent.core.context.frames import ContextPhrases, frame_for
-from episodic_agent.core.context.gaps import break_words
+from episodic_agent.core.context.frames import ContextPhrases, break_words, frame_for
 from episodic_agent.core.context.quoting import harmless, one_line, quoted, shown_name
 from episodic_agent.core.context.relevance import RIVALS
 from episodic_agent.core.context.tokens import cut_to, estimate, tenths
 from episodic_agent.core.language import excerpt, tokens
-from episodic_agent.core.links.lexicon import cues
+from episodic_agent.core.links.features import cues
 from episodic_agent.core.recall.alone import asks
 from episodic_agent.schemas.contexts import Context, ContextItem, LineKind
 

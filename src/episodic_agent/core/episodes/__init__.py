@@ -13,8 +13,8 @@ told by what happened, in order.
 3. Code, markdown and tool output are tamed before they are quoted; whatever was said, words come out.
 4. "Last month" becomes "last month (July 2023)"; a time that was only assumed dates nothing.
 5. Greetings, courtesies, tool output and what was pasted (logs, traces, data, quoted letters, notices, parts
-   for an assistant: `pasted.py`) never make a title where anything else was said; a system prompt never does,
-   and beside talk none of these stands in a summary.
+   for an assistant) never make a title where anything else was said; a system prompt never does, and beside
+   talk none of these stands in a summary.
 6. Vectors are optional: without them words find the centre.
 
 **To add** a language, give it a phrasebook and its words in `languages.py`, formulae in `notices.toml`. What

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from episodic_agent.core.boundary.conversation.cues.speech import speech
+from episodic_agent.core.boundary.conversation.speech import speech
 from episodic_agent.core.episodes.clauses import Clause, clauses, tame
 from episodic_agent.core.episodes.languages import (
     ASSISTANTS,
@@ -18,13 +18,12 @@ from episodic_agent.core.episodes.languages import (
     guess_language,
     phrasebook,
 )
-from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.episodes.selection import choose, scored, shortened, term_weights
 from episodic_agent.core.episodes.steps import is_of_steps, step_metadata, step_summary, step_title
 from episodic_agent.core.episodes.times import grounded
-from episodic_agent.core.episodes.titles import cut, runs, telling_clause
-from episodic_agent.core.episodes.topics import key_phrases, keywords
+from episodic_agent.core.episodes.titles import cut, key_phrases, keywords, runs, telling_clause
 from episodic_agent.core.language import script, tokens
+from episodic_agent.core.threads.turns import role_of
 from episodic_agent.schemas import Json, Kind, Observation, Vector
 
 _SAMPLE: Final = 200  # characters of each message that its language is guessed from

@@ -14,8 +14,8 @@ from dataclasses import replace
 from functools import cache
 from typing import Final
 
-from episodic_agent.core.boundary.conversation.cues.speech import speech
-from episodic_agent.core.episodes.stop_words import abbreviated
+from episodic_agent.core.boundary.conversation.speech import speech
+from episodic_agent.core.episodes.languages import abbreviated
 from episodic_agent.core.language import words
 from episodic_agent.data import listed_words
 from episodic_agent.schemas import Observation

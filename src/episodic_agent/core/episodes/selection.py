@@ -9,8 +9,15 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from episodic_agent.core.episodes.clauses import Clause
-from episodic_agent.core.episodes.languages import UNSPACED, UNSPOKEN, USERS, phrasebook
-from episodic_agent.core.episodes.stop_words import light, negation, weak
+from episodic_agent.core.episodes.languages import (
+    UNSPACED,
+    UNSPOKEN,
+    USERS,
+    light,
+    negation,
+    phrasebook,
+    weak,
+)
 from episodic_agent.core.language import fold, script, tokens
 from episodic_agent.lazily import module
 from episodic_agent.schemas import Vector

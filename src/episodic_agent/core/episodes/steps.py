@@ -1,24 +1,126 @@
-"""The words of an episode of steps: titled by its place, told by what happened, in order."""
+"""The words of an episode of steps: titled by its place, told by what happened, in order.
+
+What its steps tried came out somehow: which failed for good, and what made one right. A later step is another
+try at the same when it does the same, is done with the thing the first was done with, or does like it to
+something both name: "look on the table for the keys" failed, "look under the couch for the keys" came right.
+A way round ("put the mugs into the sink instead") makes nothing right.
+"""
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import groupby
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from episodic_agent.core.boundary.steps.events import SALIENT, kind_of
 from episodic_agent.core.boundary.steps.trail import UNKNOWN, label_of, note_of, walk
 from episodic_agent.core.episodes.clauses import tame
-from episodic_agent.core.ingest.steps import FAILURE, ONGOING, PARTIAL, SUCCESS, content_of
-from episodic_agent.core.ingest.words import event_words, renewed
+from episodic_agent.core.episodes.languages import content_terms
+from episodic_agent.core.failing import outcome_of_step
+from episodic_agent.core.ingest.words import (
+    FAILURE,
+    ONGOING,
+    PARTIAL,
+    SUCCESS,
+    content_of,
+    event_words,
+    renewed,
+)
 from episodic_agent.core.language import plural, sentences, tokens
-from episodic_agent.lazily import module
 from episodic_agent.schemas import Json, Kind, Observation
 
-if TYPE_CHECKING:
-    from episodic_agent.core.episodes import tries
-else:
-    tries = module("episodic_agent.core.episodes.tries")  # a listing of talk reads none
+_FEWEST: Final = 2  # words that a request shares with a step that does it
+_REACH: Final = 64  # steps behind one among which another try at it is looked for
+_LEAST: Final = 0.5  # share of what a step without objects names that another try at it names too
+
+
+class Try(NamedTuple):
+    """A step that says how it ended: its place among the observations, its outcome, and what made it right.
+
+    `righted` is the place of the first later try that succeeded; None where none did, or nothing failed.
+    """
+
+    place: int
+    outcome: str
+    righted: int | None = None
+
+
+def tries(observations: Sequence[Observation]) -> list[Try]:
+    """Return the steps that say how they ended, in order."""
+    ended = [
+        (place, one, outcome)
+        for place, one in enumerate(observations)
+        if one.kind is Kind.STEP and (outcome := outcome_of_step(one))
+    ]
+    results: list[Try] = []
+    for number, (place, step, outcome) in enumerate(ended):
+        later = [
+            after
+            for after, other, ending in ended[number + 1 : number + _REACH]
+            if outcome != SUCCESS and ending == SUCCESS and is_another_try(step, other)
+        ]
+        results.append(Try(place, outcome, later[0] if later else None))
+    return results
+
+
+def outcome_of_steps(observations: Sequence[Observation]) -> str:
+    """Return how an episode of steps came out: as the last try of each task did; "" where no step says.
+
+    What failed for good comes before what is to be gone on with, and that before what succeeded.
+    """
+    left = {one.outcome for one in tries(observations) if one.righted is None}
+    righted = any(one.righted is not None for one in tries(observations))
+    worst = next((outcome for outcome in (FAILURE, ONGOING, PARTIAL, SUCCESS) if outcome in left), "")
+    return worst or (SUCCESS if righted else "")
+
+
+def is_another_try(step: Observation, later: Observation) -> bool:
+    """Tell whether a later step tries what one tried."""
+    action, other = _action(step.extras), _action(later.extras)
+    if action and action == other:
+        return True
+    first, *objects = *_objects(step.extras), ""
+    if first and first in _objects(later.extras):
+        return True
+    verb, *named = *_terms(action), ""
+    other_verb, *others = *_terms(other), ""
+    shared = {*named} & {*others} - {""}
+    if not shared:
+        return False
+    return verb == other_verb or (not objects and len(shared) >= _LEAST * len({*named} - {""}))
+
+
+def is_task(request: str, step: Observation) -> bool:
+    """Tell whether a step tries what a request asks for: most of what its action names stands there.
+
+    >>> from datetime import UTC, datetime
+    >>> from uuid import UUID
+    >>> at, extras = datetime(2026, 1, 1, tzinfo=UTC), {"action": "cross the rug"}
+    >>> step = Observation(UUID(int=1), UUID(int=2), 0, at, at, "agent", "…", extras=extras)
+    >>> is_task("Please cross the kitchen rug", step), is_task("Vacuum the rug", step)
+    (True, False)
+    """
+    named = _terms(_action(step.extras))
+    shared = {*named} & {*_terms(request.casefold())}
+    return len(shared) >= _FEWEST and len(shared) > _LEAST * len({*named})
+
+
+def _action(extras: Mapping[str, Json]) -> str:
+    action = extras.get("action")
+    return " ".join(action.casefold().split()) if isinstance(action, str) else ""
+
+
+def _objects(extras: Mapping[str, Json]) -> list[str]:
+    objects = extras.get("objects")
+    listed = objects if isinstance(objects, list | tuple) else [objects]
+    return [one.strip().casefold() for one in listed if isinstance(one, str) and one.strip()]
+
+
+@lru_cache(maxsize=1024)
+def _terms(action: str) -> tuple[str, ...]:
+    return tuple(content_terms(action, None))
+
 
 KEYS: Final = ("location", "location_path", "step_count", "entities", "salient_events")
 _TITLED, _SPOKEN = 3, 16  # things that happened in a title, in a summary
@@ -30,7 +132,7 @@ _OUTCOME: Final = re.compile(r"(?i)^outcome\s*:\s*")
 _NOTED: Final = 80  # characters of what was said of a step
 _WORKED: Final = "worked"
 _ENDINGS: Final = {FAILURE: "failed", ONGOING: "interrupted", PARTIAL: "partly done", SUCCESS: ""}
-_FEWEST: Final = 3  # steps that an episode is of, whatever was said beside them
+_FEWEST_STEPS: Final = 3  # steps that an episode is of, whatever was said beside them
 _MOVING: Final = 2  # words: "turn left" moves the agent, "open the fridge" is something it did
 
 
@@ -62,7 +164,7 @@ class Happening(NamedTuple):
 def is_of_steps(observations: Sequence[Observation]) -> bool:
     """Tell whether an episode is of what an agent did: most of it steps, though people spoke beside it."""
     count = sum(one.kind is Kind.STEP for one in observations)
-    return count >= _FEWEST and 2 * count > len(observations)
+    return count >= _FEWEST_STEPS and 2 * count > len(observations)
 
 
 def step_metadata(
@@ -139,7 +241,7 @@ def happenings(observations: Sequence[Observation]) -> list[Happening]:
     >>> [(one.where, one.words) for one in happenings([one])]
     [('kitchen', 'open the fridge'), ('kitchen', 'a mug appeared')]
     """
-    counts = Counter(map(_action, observations))
+    counts = Counter(map(_action_of, observations))
     many = len(observations) >= _COMMON
     baseline = {action for action, n in counts.items() if many and n * _COMMON > len(observations)}
     endings = _endings(observations)
@@ -150,7 +252,7 @@ def happenings(observations: Sequence[Observation]) -> list[Happening]:
         if here != where:
             where, terms = here, set()
         for rank, words in _of_step(observation, baseline):
-            is_done = words and words == _action(observation)
+            is_done = words and words == _action_of(observation)
             ending, note = endings.get(place, ("", "")) if is_done else ("", "")
             if words and (words, ending, note) not in terms:
                 terms.add((words, ending, note))
@@ -161,7 +263,7 @@ def happenings(observations: Sequence[Observation]) -> list[Happening]:
 
 def _endings(observations: Sequence[Observation]) -> Mapping[int, tuple[str, str]]:
     """Return of the steps that say how they ended in which word they are told to have, and their notes."""
-    results = tries.tries(observations)
+    results = tries(observations)
     righting = {one.righted for one in results}
     worked = {one.place: _WORKED for one in results if one.place in righting}
     return {
@@ -173,14 +275,14 @@ def _endings(observations: Sequence[Observation]) -> Mapping[int, tuple[str, str
 def _note(observation: Observation) -> str:
     """Return what was said of a step beside its action, cut; "" where nothing was."""
     content = content_of(observation)
-    if content == renewed(observation.text, observation.events) or not _action(observation):
+    if content == renewed(observation.text, observation.events) or not _action_of(observation):
         return ""
     note = " ".join(tame(content).split()).rstrip(".")
     return note if len(note) <= _NOTED else note[: _NOTED - 1].rsplit(" ", 1)[0] + "…"
 
 
 def _of_step(observation: Observation, baseline: set[str]) -> Iterator[tuple[int, str]]:
-    action = _action(observation)
+    action = _action_of(observation)
     named = [str(event.get("entity") or "").casefold() for event in observation.events]
     # "open the door" and "the door is open": the event says it
     if action and action not in baseline and not any(name and name in action.casefold() for name in named):
@@ -202,7 +304,7 @@ def _own_words(observation: Observation) -> str:
     return _cut(_OUTCOME.sub("", first)).rstrip(".")
 
 
-def _action(observation: Observation) -> str:
+def _action_of(observation: Observation) -> str:
     arguments = observation.extras.get("action")
     return _cut(" ".join(arguments.split())) if isinstance(arguments, str) else ""
 

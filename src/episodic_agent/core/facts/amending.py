@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from episodic_agent.core.language import fold, sentences, tokens, words
 from episodic_agent.core.language.coming import named_days
-from episodic_agent.core.language.stopwords import stop_words
+from episodic_agent.core.language.terms import stop_words
 from episodic_agent.core.language.timewords import normal
 from episodic_agent.core.recall.alone import QUESTION_MARKS
 from episodic_agent.data import phrases, texts

@@ -13,7 +13,7 @@ from typing import Final
 
 from episodic_agent.core.facts.stating import has_cue
 from episodic_agent.core.language import words
-from episodic_agent.core.language.stopwords import stop_words
+from episodic_agent.core.language.terms import stop_words
 from episodic_agent.core.language.timewords import parse_time
 from episodic_agent.data import phrases, text, texts
 

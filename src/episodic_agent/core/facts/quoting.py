@@ -17,7 +17,7 @@ from hashlib import blake2b
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from episodic_agent.core.episodes.stop_words import light
+from episodic_agent.core.episodes.languages import light
 from episodic_agent.core.facts.amending import BEHIND, Amendment, amending_part, amendment, may_amend
 from episodic_agent.core.facts.changing import (
     CHANGED,
@@ -49,7 +49,7 @@ from episodic_agent.core.facts.stating import (
     wish,
 )
 from episodic_agent.core.language import fold, sentences, tokens
-from episodic_agent.core.language.stopwords import stop_words
+from episodic_agent.core.language.terms import stop_words
 from episodic_agent.schemas import Vector
 from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvidence, Statement, TalkLine
 

@@ -3,8 +3,8 @@
 from typing import Final
 
 from episodic_agent.core.episodes.languages import USERS
-from episodic_agent.core.episodes.roles import Attributed
 from episodic_agent.core.language import fold
+from episodic_agent.core.threads.turns import Attributed
 
 OWNER: Final = "The user"  # whose memory it is, as the subject of what they say
 _GENERIC: Final = frozenset({*USERS, "me", "person", "i"})

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES
 from episodic_agent.core.language import fold, sentences, words
 from episodic_agent.core.language.remembering import remembered
-from episodic_agent.core.language.scripts import script
+from episodic_agent.core.language.terms import script
 from episodic_agent.data import arrays, phrases, texts
 from episodic_agent.schemas import Vector
 from episodic_agent.schemas.facts import Category

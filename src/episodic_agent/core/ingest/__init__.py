@@ -14,7 +14,7 @@ any common form; ids of any type.
 5. Limits are checked here, before anything is stored or embedded.
 6. What was given is never changed.
 
-**To add** a field or a form, extend `FIELDS` or `tools.py`, and add what real programs send to
+**To add** a field or a form, extend `FIELDS` or `words.py`, and add what real programs send to
 `tests/core/test_intake.py`, wrong values included.
 """
 
@@ -23,15 +23,23 @@ from typing import TYPE_CHECKING
 from episodic_agent.lazily import names_from
 
 if TYPE_CHECKING:
-    from episodic_agent.core.ingest.item import FIELDS, Item, check_names, read_item, received
-    from episodic_agent.core.ingest.limits import LARGEST, IntakeLimits, check_size, too_large
+    from episodic_agent.core.ingest.item import (
+        FIELDS,
+        LARGEST,
+        IntakeLimits,
+        Item,
+        check_names,
+        check_size,
+        read_item,
+        received,
+        too_large,
+    )
     from episodic_agent.core.ingest.times import Moment, check_ahead, read_time
 else:
     __getattr__ = names_from(
         __name__,
         {
-            "item": "FIELDS Item check_names read_item received",
-            "limits": "LARGEST IntakeLimits check_size too_large",
+            "item": ("FIELDS LARGEST IntakeLimits Item check_names check_size read_item received too_large"),
             "times": "Moment check_ahead read_time",
         },
     )

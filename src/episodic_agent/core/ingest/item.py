@@ -1,8 +1,9 @@
 """What a caller gives, cleaned: strings, chat messages, tool calls and steps become one shape, `Item`.
 
-Field names of the common chat formats are synonyms (`FIELDS`); what is not recognised is kept in `extras`.
-Nothing is guessed silently: a time that cannot be, an empty text or a value of the wrong kind is refused by
-name. Text is repaired here, once, so that no later room ever meets a NUL or a lone surrogate.
+Field names of the common chat formats are synonyms (`FIELDS`); what is not recognised is kept in `extras`, as
+repaired, plain JSON. Nothing is guessed silently: a time that cannot be, an empty text or a value of the
+wrong kind is refused by name, and so is what is too large (`IntakeLimits`). Text is repaired here, once, so
+that no later room ever meets a NUL or a lone surrogate.
 """
 
 import difflib
@@ -11,19 +12,118 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 from functools import cache, lru_cache
 from typing import Any, Final
 
-from episodic_agent.core.ingest.clean import Cleaner
-from episodic_agent.core.ingest.limits import LARGEST, check_size
-from episodic_agent.core.ingest.steps import SAYING, check_kind, step_text
 from episodic_agent.core.ingest.times import Moment, place, read_clock, read_time
-from episodic_agent.core.ingest.tools import ToolUse, describe, tool_uses
-from episodic_agent.core.ingest.words import spoken, type_name
-from episodic_agent.core.strength.retention import read_span
-from episodic_agent.errors import InvalidInput
+from episodic_agent.core.ingest.words import (
+    DEPTH,
+    LONGEST_NUMBER,
+    SAYING,
+    ToolUse,
+    as_plain,
+    check_kind,
+    describe,
+    spoken,
+    step_text,
+    tool_uses,
+    type_name,
+)
+from episodic_agent.core.language import repair
+from episodic_agent.core.strength import read_span
+from episodic_agent.errors import InvalidInput, TooLarge
 from episodic_agent.schemas import Json, Kind, TimeSource
+
+
+class Cleaner:
+    """Repair every string that passes and remember whether one had to be."""
+
+    def __init__(self) -> None:
+        self.repaired = False
+
+    def text(self, text: str) -> str:
+        """Return the text with what no database can hold replaced."""
+        clean, changed = repair(text)
+        self.repaired = self.repaired or changed
+        return clean
+
+    def mapping(self, value: Mapping[object, object]) -> dict[str, Json]:
+        """Return an object of plain JSON with repaired keys and values."""
+        return {self.text(str(key)): self.json(inner) for key, inner in value.items()}
+
+    def json(self, value: object, depth: int = 0) -> Json:
+        """Turn a caller's value into plain JSON; what JSON has no word for becomes its text, NaN null."""
+        if depth > DEPTH:
+            raise InvalidInput(f"a value is nested deeper than {DEPTH} levels; send it flatter")
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, int) and value.bit_length() > LONGEST_NUMBER:  # Python cannot print the longest
+            raise InvalidInput(f"a number has {value.bit_length()} bits; send it as a string")
+        own = as_plain(value)
+        if own is not value:
+            return self.json(own, depth + 1)
+        if value is None or isinstance(value, bool | int):
+            return value
+        if isinstance(value, float):
+            return value if math.isfinite(value) else None
+        if isinstance(value, Mapping):
+            return {self.text(str(key)): self.json(inner, depth + 1) for key, inner in value.items()}
+        if isinstance(value, Sequence | set | frozenset) and not isinstance(value, bytes | bytearray):
+            return [self.json(inner, depth + 1) for inner in value]
+        return value.isoformat() if isinstance(value, date) else self.text(str(value))
+
+
+LARGEST: Final = 1_000_000
+_LINES: Final = 64  # messages of the largest size that one line, or one conversation in a list, may hold
+
+
+@dataclass(frozen=True, slots=True)
+class IntakeLimits:
+    """Bounds of what is taken in, each with the setting that raises it.
+
+    `message` is how many bytes the text of a message may have as UTF-8, and how many all that comes with it
+    (EPISODIC_MESSAGE_BYTES). `unpacked` is how many bytes a packed file may unpack to
+    (EPISODIC_UNPACKED_BYTES), `ratio` how many times its own size (EPISODIC_UNPACKED_RATIO).
+    """
+
+    message: int = LARGEST
+    unpacked: int = 4_000_000_000
+    ratio: int = 200
+
+    @property
+    def line(self) -> int:
+        """Return how many characters are held at once: of a line, or of an element of a list."""
+        return _LINES * max(self.message, LARGEST)
+
+    @property
+    def too_long(self) -> str:
+        """Say what is wrong with more than that."""
+        return f"longer than {self.line:,} characters; divide it, or raise EPISODIC_MESSAGE_BYTES"
+
+
+def check_size(what: str, text: str, largest: int) -> None:
+    """Raise TooLarge for a text of more than `largest` bytes as UTF-8.
+
+    >>> check_size("the text", "tea", 2)
+    Traceback (most recent call last):
+    ...
+    episodic_agent.errors.TooLarge: the text has 3 bytes, more than the 2 a message may have; \
+send it in parts, or raise EPISODIC_MESSAGE_BYTES
+    """
+    if len(text) * 4 > largest:  # no character takes more: nearly every text is small enough
+        size = len(text.encode("utf-8", "replace"))
+        if size > largest:
+            raise TooLarge(too_large(what, f"{size:,}", largest))
+
+
+def too_large(what: str, size: str, largest: int) -> str:
+    """Say that something is too large, and what to do about it."""
+    return (
+        f"{what} has {size} bytes, more than the {largest:,} a message may have; "
+        "send it in parts, or raise EPISODIC_MESSAGE_BYTES"
+    )
+
 
 # What each field may be called, in the order they are looked for. `message` is also the envelope of some
 # agent logs ({"uuid": …, "message": {"role": …, "content": …}}), unwrapped before anything else.

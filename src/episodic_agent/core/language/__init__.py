@@ -12,17 +12,25 @@
    `dayparts.py`, days to come in `coming.py`); a query is read in a tenth of a millisecond, in two where it
    names such a part.
 6. Signs nobody sees are shown to people as escapes, written into JSON as escapes, and taken out for models
-   (`signs.py`).
+   (`terms.py`).
 
 **To add** a language, give it stop words, a stemmer and its words of time; the tests ask that forms of a word
 meet and that other scripts are left alone. What a text names is read in `mentions/`.
 """
 
 from episodic_agent.core.language.counts import plural
-from episodic_agent.core.language.scripts import repair, script
 from episodic_agent.core.language.sentences import excerpt, pieces, sentences
-from episodic_agent.core.language.signs import INVISIBLE, LINE_BREAKS
-from episodic_agent.core.language.terms import TOKENS_VERSION, fold, term_counts, tokens, words
+from episodic_agent.core.language.terms import (
+    INVISIBLE,
+    LINE_BREAKS,
+    TOKENS_VERSION,
+    fold,
+    repair,
+    script,
+    term_counts,
+    tokens,
+    words,
+)
 from episodic_agent.showing import escaped, visible
 
 __all__ = [

@@ -16,8 +16,8 @@ from episodic_agent.core.language.clocks import read_clocks
 from episodic_agent.core.language.coming import HAN, NO_HOUSE, any_of, short_weekdays, weekdays
 from episodic_agent.core.language.japanese import has_sign
 from episodic_agent.core.language.local_dates import with_local_dates
-from episodic_agent.core.language.stopwords import stop_words
 from episodic_agent.core.language.tenses import speaks_of_past
+from episodic_agent.core.language.terms import stop_words
 from episodic_agent.core.language.timewords import TimeQuery, calendar_rules, normal, parse_time
 from episodic_agent.data import lines, pairs, phrases, text, texts
 

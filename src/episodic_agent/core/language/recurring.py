@@ -1,7 +1,7 @@
 """Days that come again as texts name them: "football every Wednesday", "the first Saturday of the month".
 
 Beside `coming`, which reads one day: a habit names days without end, until a later text ends or moves it
-(`core.recall.recurring`). The words are data: `data/language/recurring.toml`.
+(`core.recall.due`). The words are data: `data/language/recurring.toml`.
 """
 
 import re

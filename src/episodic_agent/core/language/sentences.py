@@ -8,9 +8,7 @@ from math import log
 from typing import TYPE_CHECKING, Final
 
 from episodic_agent.core.language.remembering import remembered
-from episodic_agent.core.language.scripts import script
-from episodic_agent.core.language.stopwords import stop_words
-from episodic_agent.core.language.terms import tokens, words
+from episodic_agent.core.language.terms import script, stop_words, tokens, words
 from episodic_agent.data import texts
 from episodic_agent.lazily import module
 

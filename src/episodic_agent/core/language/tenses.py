@@ -20,7 +20,7 @@ from episodic_agent.core.language.coming import (
     words_pattern,
 )
 from episodic_agent.core.language.japanese import has_sign
-from episodic_agent.core.language.stopwords import stop_words
+from episodic_agent.core.language.terms import stop_words
 from episodic_agent.data import phrases
 
 CLAUSE: Final = re.compile(  # what stands between two clauses of a folded text

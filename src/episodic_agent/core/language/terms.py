@@ -1,5 +1,10 @@
 """Search terms of a text: what the postings hold and what a query is turned into.
 
+Text that a database cannot hold is repaired first; its scripts decide how it is cut; stop words carry no
+content and are dropped from texts and queries alike. Signs nobody sees do something: to a terminal, to the
+order of a text, to a prompt. Whoever prints for people makes them visible as escapes, whoever writes JSON
+escapes them there (`showing`); whoever shows text to a model takes them out (`INVISIBLE`, `LINE_BREAKS`).
+
 The same function reads both sides. A word becomes a folded stem; a compound or identifier also its parts; a
 number its plain form; a run of Chinese, Japanese, Korean or Thai its bigrams, and its Chinese characters one
 by one. All work per distinct word is cached. No term crosses a space, so a text costs one `split` and a
@@ -10,14 +15,138 @@ import re
 import threading
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, lru_cache
 from itertools import chain, groupby
 from math import ceil
 from typing import Final
 
-from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS, letter_script
-from episodic_agent.core.language.stopwords import HAN_PARTICLES, KEPT_CAPITALS, stop_words
+from episodic_agent.data import listed_words, texts
+
+_BROKEN: Final = re.compile("[\x00\ud800-\udfff]")
+_REPLACEMENT: Final = "\ufffd"
+
+# First code point of each range, in order: (start, end, script). Letters outside every range are "other".
+_RANGES: Final[tuple[tuple[int, int, str], ...]] = (
+    (0x0041, 0x024F, "latin"),
+    (0x0370, 0x03FF, "greek"),
+    (0x0400, 0x052F, "cyrillic"),
+    (0x0530, 0x058F, "armenian"),
+    (0x0590, 0x05FF, "hebrew"),
+    (0x0600, 0x06FF, "arabic"),
+    (0x0750, 0x077F, "arabic"),
+    (0x0900, 0x097F, "devanagari"),
+    (0x0980, 0x09FF, "bengali"),
+    (0x0B80, 0x0BFF, "tamil"),
+    (0x0C00, 0x0C7F, "telugu"),
+    (0x0E00, 0x0E7F, "thai"),
+    (0x0E80, 0x0EFF, "lao"),
+    (0x1000, 0x109F, "myanmar"),
+    (0x10A0, 0x10FF, "georgian"),
+    (0x1100, 0x11FF, "hangul"),
+    (0x1780, 0x17FF, "khmer"),
+    (0x1E00, 0x1EFF, "latin"),
+    (0x1F00, 0x1FFF, "greek"),
+    (0x2E80, 0x2FDF, "han"),
+    (0x3005, 0x3007, "han"),
+    (0x3040, 0x30FF, "kana"),
+    (0x3130, 0x318F, "hangul"),
+    (0x31F0, 0x31FF, "kana"),
+    (0x3400, 0x9FFF, "han"),
+    (0xAC00, 0xD7FF, "hangul"),
+    (0xF900, 0xFAFF, "han"),
+    (0xFB50, 0xFDFF, "arabic"),
+    (0xFE70, 0xFEFE, "arabic"),
+    (0xFF21, 0xFF5A, "latin"),
+    (0xFF66, 0xFF9F, "kana"),
+    (0x20000, 0x3FFFF, "han"),
+)
+# Written without spaces between words, or (Korean) with endings glued on: cut into bigrams.
+BIGRAM_SCRIPTS: Final = frozenset({"han", "kana", "hangul", "thai", "lao", "khmer", "myanmar"})
+_SAMPLE: Final = 400
+
+
+def repair(text: str) -> tuple[str, bool]:
+    r"""Replace NUL and lone surrogates by U+FFFD and say whether anything was replaced.
+
+    PostgreSQL text cannot hold them and UTF-8 cannot encode the latter. Everything else is left alone.
+
+    >>> repair("a" + chr(0) + "b")
+    ('a\ufffdb', True)
+    >>> repair("plain")
+    ('plain', False)
+    """
+    if text.isascii() and "\x00" not in text:
+        return text, False
+    repaired, count = _BROKEN.subn(_REPLACEMENT, text)
+    return repaired, count > 0
+
+
+@lru_cache(maxsize=65_536)
+def letter_script(character: str) -> str:
+    """Return the script of a character; "" for digits, marks and signs, "other" for unlisted letters.
+
+    >>> letter_script("ж"), letter_script("本"), letter_script("7")
+    ('cyrillic', 'han', '')
+    """
+    if not (character.isalpha() or character == "々"):
+        return ""
+    code = ord(character)
+    for first, last, name in _RANGES:
+        if first <= code <= last:
+            return name
+    return "other"
+
+
+def script(text: str) -> str:
+    """Return the script most letters of a text are written in, "" when it has no letters.
+
+    Only the first 400 letters or so are looked at. Japanese with any kana is "kana", as a few kana among
+    Chinese characters decide the language.
+
+    >>> script("Где мы были?"), script("昨天我去了上海"), script("42")
+    ('cyrillic', 'han', '')
+    """
+    sample = text[:_SAMPLE]
+    if sample.isascii():
+        return "latin" if sample.lower() != sample.upper() else ""  # only letters have both
+    counts = Counter(letter_script(character) for character in sample)
+    counts.pop("", None)
+    if not counts:
+        return ""
+    if counts["kana"] and counts["kana"] + counts["han"] >= counts.total() / 2:
+        return "kana"
+    return max(sorted(counts), key=lambda name: counts[name])
+
+
+LINE_BREAKS: Final = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+"""Everything that some reader takes for the end of a line, but the line end itself."""
+
+# Controls but tab and line end; invisible, filling and reordering characters, but the joiners that scripts
+# need and the selectors of emoji; tags and other selectors, in which whole texts have been smuggled.
+INVISIBLE: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]+"
+)
+
+
+@cache
+def stop_words() -> Mapping[str, frozenset[str]]:
+    """Return the function words by language, folded.
+
+    >>> "the" in stop_words()["en"], sorted(stop_words())
+    (True, ['de', 'en', 'es', 'fr', 'it', 'nl', 'pt', 'ru'])
+    """
+    return {
+        language: listed_words(f"language/stop_words.{language}") for language in texts("language/stop_words")
+    }
+
+
+# Acronyms that would otherwise be taken for stop words; only in capitals.
+KEPT_CAPITALS: Final = frozenset({"IT", "US", "WHO"})
+# Chinese characters that carry no content alone; bigrams with them are kept.
+HAN_PARTICLES: Final = frozenset("的了吗呢吧啊呀嘛着过是在我你他她它们什么哪那这个和与就也都很把被")
+
 
 # Postings written under another version must be rebuilt: terms would not match.
 TOKENS_VERSION: Final = "terms-1"

@@ -6,8 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from episodic_agent.core.language.timewords import TimeRange, parse_time
-from episodic_agent.core.links.features import Features
-from episodic_agent.core.links.lexicon import cues
+from episodic_agent.core.links.features import Features, cues
 
 ACTIVE_WITHIN: Final = timedelta(hours=24)
 MOST_ACTIVE: Final = 10

@@ -15,8 +15,7 @@ import numpy as np
 
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.language.mentions.calendar import related
-from episodic_agent.core.links.dependence import Dependence
-from episodic_agent.core.links.features import Features, ThreadFeatures, cosine
+from episodic_agent.core.links.features import Dependence, Features, ThreadFeatures, cosine
 from episodic_agent.core.links.policies import LinkPolicy
 
 TIMELIKE: Final = frozenset({"time", "number"})  # every thread has a time; a number alone names nothing

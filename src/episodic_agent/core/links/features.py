@@ -1,23 +1,224 @@
 """What a message and a thread look like to the evidence: words, mentions, topics, cues, vectors.
 
 How mentions and topics are found is somebody else's business: they come as arguments, in any form that has
-the few fields named here.
+the few fields named here (`reading.py` brings those that are shipped).
+
+Cues are phrases that tie a message to something earlier, cut it off, or say nothing of their own. Forms are
+folded as `core.text.words` leaves them: lower case, without accents; an apostrophe splits a word ("that's" is
+"that s"). Chinese and Japanese have no spaces: their phrases are looked up as substrings. The lists are
+closed classes on purpose: a missing phrase weakens the evidence, a content word would fake it.
+
+How much a message needs something said before it is read from its closed-class words alone. A follow-up
+points ("it", "the cheaper one", "the second"), goes on ("still", "again", "else") or reports what came
+of advice ("did that, works now"); a fresh request introduces what it is about ("is there a …", "how do
+I …"). English mostly; German, Spanish, French and Chinese by their commonest forms.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import reduce
+from functools import cache, reduce
 from typing import Final, Protocol
 
 import numpy as np
 
 from episodic_agent.core.episodes.languages import guess_language
 from episodic_agent.core.language import tokens, words
-from episodic_agent.core.links.dependence import Dependence, dependence
-from episodic_agent.core.links.lexicon import Cues, cues, most_meant, own_words
+from episodic_agent.core.language.phrases import compiled_phrases, phrase_pattern, unspaced_pattern
+from episodic_agent.data import listed_words, phrase_set, texts
 from episodic_agent.schemas import Vector
+
+_IDEOGRAPHS: Final = re.compile("[\u3400-\u9fff]")
+_FEW: Final = 5  # words; shorter messages seldom introduce a subject
+
+
+@dataclass(frozen=True, slots=True)
+class Dependence:
+    """What stands in a message that points back, or that begins anew; each a share in [0, 1]."""
+
+    pointing: float = 0.0
+    choosing: float = 0.0
+    going_on: float = 0.0
+    fresh: float = 0.0
+    report: float = 0.0
+    definite: float = 0.0
+    indefinite: float = 0.0
+    personal: float = 0.0
+    advice: float = 0.0
+    fragment: float = 0.0
+    asks: float = 0.0
+
+
+def dependence(text: str) -> Dependence:
+    """Read how much a message depends on an earlier one.
+
+    >>> dependence("Is it cheaper than the other one?").pointing, dependence("How do I boil an egg?").fresh
+    (1.0, 1.0)
+    """
+    spoken = words(text)
+    line = f" {' '.join(spoken)} "
+    values = {
+        "pointing": _any("links/dependence.pointing", phrase_pattern("links/dependence.idle").sub(" ", line)),
+        "choosing": _any("links/dependence.choosing", phrase_pattern("links/dependence.idle").sub(" ", line)),
+        "going_on": _any("links/dependence.going_on", line),
+        "fresh": _any("links/dependence.fresh", line),
+        "report": _any("links/dependence.report", line),
+        "definite": _any("links/dependence.definite", line),
+        "indefinite": _any("links/dependence.indefinite", line),
+        "personal": _any("links/dependence.personal", line),
+        "advice": _any("links/dependence.advice", line),
+    }
+    if _IDEOGRAPHS.search(text):
+        values |= {
+            name: float(bool(re.search(source, text)))
+            for name, source in texts("links/dependence.han").items()
+        }
+    else:
+        values["fragment"] = max(0.0, 1.0 - max(len(spoken) - 1, 0) / _FEW)
+    return Dependence(**values, asks=float(bool(re.search("[?？]", text))))
+
+
+def _any(address: str, line: str) -> float:
+    """Return 1 where any phrase of the list stands."""
+    return float(bool(phrase_pattern(address).search(line)))
+
+
+_UNSPACED: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_OPENS: Final = 4  # code points into a text without spaces that still count as its beginning
+_HAN_FILLER: Final = re.compile("[的了吧啊呀哦嗯您你]")
+_ENDS: Final = re.compile("呢[?？!！。]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Cues:
+    """What a message's words do, whatever it is about.
+
+    `recall` names an earlier conversation ("we talked about"); `dated` only a time ("last week"), which may
+    be plain content. `continuation` opens as if something went before, `anaphora` points at it. `nothing` is
+    thanks, a greeting or an "ok" without anything beside it.
+    """
+
+    recall: bool = False
+    dated: bool = False
+    new_subject: bool = False
+    continuation: bool = False
+    anaphora: bool = False
+    nothing: bool = False
+
+
+def cues(text: str) -> Cues:
+    """Read the cues of a message, in any of the languages of the lists.
+
+    >>> cues("Remember when we talked about New York?").recall, cues("Oh, and on Thursday?").continuation
+    (True, True)
+    >>> cues("还记得我们聊过的机票吗？").recall, cues("ok, thanks!").nothing
+    (True, True)
+    """
+    line = f" {' '.join(words(text))} "
+    asks = re.search("[?？؟]", text) is not None
+    cues = Cues(
+        recall=recalls(text, line),
+        dated=phrase_pattern("links/lexicon.dated").search(line) is not None,
+        new_subject=phrase_pattern("links/lexicon.new_subject").search(line) is not None,
+        continuation=phrase_pattern("links/lexicon.continuation").match(line) is not None,
+        anaphora=phrase_pattern("links/lexicon.anaphora").search(line) is not None,
+        nothing=not asks and _says_nothing(line),
+    )
+    return _with_ideographs(text, cues, asks=asks) if _UNSPACED.search(text) else cues
+
+
+def recalls(text: str, line: str | None = None) -> bool:
+    """Say whether a message names an earlier conversation: `cues(text).recall`, without the other cues.
+
+    Who holds its words already hands them in: `line` is the folded words with a space before, between and
+    after.
+
+    >>> recalls("Remember when we talked about New York?"), recalls("还记得我们聊过的机票吗？")
+    (True, True)
+    """
+    line = f" {' '.join(words(text))} " if line is None else line
+    if _recall().search(line):
+        return True
+    return bool(_UNSPACED.search(text)) and bool(_han("recall").search(_han("dated").sub("", text)))
+
+
+def most_meant(text: str, counts: Sequence[int | None] = ()) -> int | None:
+    """Return how many earlier things a message may speak of at once: 1 mostly, None for any number.
+
+    `counts` are those of the set references found in it, None where one names no number. "The two weeks" are
+    one stretch of time.
+
+    >>> [most_meant(text) for text in ("Which of the two is nearer?", "the two weeks", "each of the dogs")]
+    [2, 1, None]
+    """
+    numbers = [_COUNTS[number] for number in _SEVERAL.findall(text.lower())]
+    known = [count for count in (*counts, *numbers) if count is not None]
+    if known:
+        return max(known)
+    return None if counts or _OF_SEVERAL.search(text.lower()) else 1
+
+
+def own_words(text: str) -> str:
+    """Return a text's folded words without phrases of recall or a new subject and without talk about talk.
+
+    >>> own_words("Remember when we talked about rain? Different question: boots")
+    'about rain boots'
+    """
+    line = f" {' '.join(words(text))} "
+    for pattern in (phrase_pattern("links/lexicon.recall"), phrase_pattern("links/lexicon.new_subject")):
+        line = pattern.sub("", line)
+    if _UNSPACED.search(line):
+        for name in ("recall", "new"):
+            line = _han(name).sub(" ", line)
+    talk = listed_words("links/lexicon.talk")
+    return " ".join(word for word in line.split() if word not in talk)
+
+
+def _with_ideographs(text: str, cues: Cues, *, asks: bool) -> Cues:
+    bare = text.strip()
+    opening = _han("continuation").search(bare[:_OPENS]) is not None or _ENDS.search(bare) is not None
+    statement = unspaced_pattern(*_EMPTY_HAN).sub("", text)
+    return Cues(
+        recall=cues.recall,
+        dated=cues.dated or _han("dated").search(text) is not None,
+        new_subject=cues.new_subject or _han("new").search(text) is not None,
+        continuation=cues.continuation or opening,
+        anaphora=cues.anaphora or _han("anaphora").search(text) is not None,
+        nothing=cues.nothing or (not asks and not re.search(r"\w", _HAN_FILLER.sub("", statement))),
+    )
+
+
+def _says_nothing(line: str) -> bool:
+    """Say whether nothing is left without acknowledgements, thanks, greetings, partings and filler."""
+    if not line.strip():
+        return True
+    left = phrase_pattern("links/lexicon.so_much", *_EMPTY).sub("", line)
+    return left != line and not (set(left.split()) - phrase_set("boundary/speech.filler"))
+
+
+@cache
+def _recall() -> re.Pattern[str]:
+    """Compile the cues that can only mean an earlier conversation."""
+    return compiled_phrases(phrase_set("links/lexicon.recall") - phrase_set("links/lexicon.dated"))
+
+
+def _han(name: str) -> re.Pattern[str]:
+    return unspaced_pattern(f"links/lexicon.han.{name}")
+
+
+_COUNTS: Final = {"two": 2, "three": 3, "four": 4, "five": 5}
+_SEVERAL: Final = re.compile(
+    rf"\b(?:the|these|those|my|our|your)\s+({'|'.join(_COUNTS)})\b"
+    r"(?!\s+(?:seconds|minutes|hours|days|nights|weeks|months|years|times|of us|of you)\b)"
+)
+_OF_SEVERAL: Final = re.compile(
+    r"\b(?:which|each|any|all|some|none)\s+of\s+(?:the|these|those|my|our|them)\b"
+)
+_EMPTY: Final = tuple(f"boundary/speech.{name}" for name in ("ack", "thanks", "greeting", "closing"))
+_EMPTY_HAN: Final = tuple(f"boundary/speech.han.{name}" for name in ("ack", "thanks", "closing"))
+
 
 KEPT_VECTORS: Final = 6  # of a thread's last turns: what a follow-up follows stands near the end
 KEPT_VALUES: Final = 64  # of each kind of mention, the last ones: bounds a thread that never ends

@@ -12,8 +12,7 @@ from typing import Final
 from episodic_agent.core.language import tokens, words
 from episodic_agent.core.language.phrases import phrase_pattern, unspaced_pattern
 from episodic_agent.core.links.evidence import score
-from episodic_agent.core.links.features import Features, ThreadFeatures
-from episodic_agent.core.links.lexicon import cues, own_words, recalls
+from episodic_agent.core.links.features import Features, ThreadFeatures, cues, own_words, recalls
 from episodic_agent.core.links.policies import PAIRWISE, link_policy
 
 CORRECT: Final = "CORRECT"

@@ -6,9 +6,8 @@ from functools import lru_cache
 from typing import Final
 
 from episodic_agent.core.language.mentions.lexicon import Lexicon
-from episodic_agent.core.language.mentions.reading import mentions
-from episodic_agent.core.language.mentions.sets import set_references
-from episodic_agent.core.language.mentions.topics import topics
+from episodic_agent.core.language.mentions.numbers import set_references
+from episodic_agent.core.language.mentions.reading import mentions, topics
 from episodic_agent.core.links.features import Features, features_of, without
 from episodic_agent.core.recall.due import days_asked
 from episodic_agent.schemas import Vector

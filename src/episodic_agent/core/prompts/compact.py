@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from episodic_agent.core.chains.metadata import Guess, read_guess
-from episodic_agent.core.chains.outcomes import OUTCOMES
+from episodic_agent.core.chains.metadata import OUTCOMES, Guess, read_guess
 from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.language import sentences
 from episodic_agent.core.prompts import COMPACT

@@ -16,7 +16,6 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES, USERS
-from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.facts.reconciling import identity_of
 from episodic_agent.core.facts.slots import OTHER, SLOTS, keywords, match_key, slot_of
 from episodic_agent.core.ingest.times import read_time
@@ -35,6 +34,7 @@ from episodic_agent.core.prompts.grounding import (
 from episodic_agent.core.prompts.lasting import A_WEEK, DAYS, EACH, LASTS, NONE, WORTH
 from episodic_agent.core.prompts.lenient import BOOLEAN, STRING, STRING_OR_NULL, closed, one_of
 from episodic_agent.core.prompts.quoting import DATA, LONGEST_NAME, Aliases, cleaned, lines_of, named
+from episodic_agent.core.threads.turns import role_of
 from episodic_agent.errors import BadReply, InvalidInput
 from episodic_agent.schemas import Json, Observation
 from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvidence

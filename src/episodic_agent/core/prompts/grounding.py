@@ -17,7 +17,7 @@ from episodic_agent.core.episodes.times import date_of, dates_said, undated
 from episodic_agent.core.language import fold
 from episodic_agent.core.language.mentions.lexicon import is_common
 from episodic_agent.core.language.mentions.reading import mentions
-from episodic_agent.core.language.stopwords import stop_words
+from episodic_agent.core.language.terms import stop_words
 from episodic_agent.data import lines
 from episodic_agent.schemas import Kind, Observation, TimeSource
 

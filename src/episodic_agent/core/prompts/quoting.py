@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 from typing import Final, Generic, TypeVar
 
 from episodic_agent.core.episodes.languages import ASSISTANTS
-from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.language import INVISIBLE, LINE_BREAKS, fold, repair
+from episodic_agent.core.threads.turns import role_of
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json, Kind, Observation, TimeSource
 

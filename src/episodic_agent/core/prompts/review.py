@@ -7,7 +7,7 @@ from uuid import UUID
 from episodic_agent.core.prompts import REVIEW
 from episodic_agent.core.prompts.lenient import STRING, closed, one_of
 from episodic_agent.core.prompts.quoting import DATA, Aliases, named
-from episodic_agent.core.review.uptake import FollowingTurn, Shown
+from episodic_agent.core.review import FollowingTurn, Shown
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json
 from episodic_agent.schemas.strength import Rating

@@ -2,9 +2,8 @@
 
 `query` reads a question (terms, phrases, people, times, places, order); `alone` tells whether it asks for
 nothing else; `due` what it asks of days to come, and what was said of them; `bm25` scores words; `fusion`
-joins the four legs with speaker, time, place and strength; `diversity` lets near-duplicates give way;
-`confidence` says whether the question is answered here at all; `policies` names the ways to recall. `seed` is
-policy `seed-003`.
+joins the four legs with speaker, time, place and strength, and lets near-duplicates give way; `confidence`
+says whether the question is answered here at all; `policies` names the ways to recall, with their weights.
 
 **Rules of the room.**
 1. Scores are fused, not ranks: each leg is divided by its best value within the query.
@@ -16,7 +15,7 @@ policy `seed-003`.
 5. Arrays over some hundred candidates; equal scores are ordered by id, so that both stores answer alike.
 6. Another embedder's cosines are read through its calibration, or not at all.
 
-**To add** a signal, compute it for all candidates at once, give it a weight in `weights.py`, show it in the
+**To add** a signal, compute it for all candidates at once, give it a weight in `policies.py`, show it in the
 hit's legs, and score it with `benchmarks.recall_quality` on data it was not fitted on.
 """
 
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
         term_score,
         term_weight,
     )
-    from episodic_agent.core.recall.candidates import Candidates, EpisodeArrays, no_episodes
     from episodic_agent.core.recall.confidence import (
         ABSTENTION_THRESHOLD,
         CALIBRATED_FOR,
@@ -45,12 +43,17 @@ if TYPE_CHECKING:
         support,
         surprise_at_strangers,
     )
-    from episodic_agent.core.recall.diversity import NEAR_DUPLICATE, diversify, newest_outputs
     from episodic_agent.core.recall.fusion import (
+        NEAR_DUPLICATE,
+        Candidates,
+        EpisodeArrays,
         Fused,
+        diversify,
         fuse,
         fuse_episodes,
         measured_share,
+        newest_outputs,
+        no_episodes,
         replaced_episodes,
         strangers_cosine,
         strength_prior,
@@ -62,30 +65,38 @@ if TYPE_CHECKING:
         with_statements,
     )
     from episodic_agent.core.recall.order import Order, order_match, read_order
-    from episodic_agent.core.recall.policies import RECALL_2026_12, RECALL_2027_01, RecallPolicy
+    from episodic_agent.core.recall.policies import (
+        DEFAULT_WEIGHTS,
+        RECALL_2026_12,
+        RECALL_2027_01,
+        WEIGHTS_2026_12,
+        FusionWeights,
+        RecallPolicy,
+        reciprocal_ranks,
+        seed_003,
+    )
     from episodic_agent.core.recall.query import Query, analyse, in_order, looking_ahead
-    from episodic_agent.core.recall.seed import reciprocal_ranks, seed_003
-    from episodic_agent.core.recall.weights import DEFAULT_WEIGHTS, WEIGHTS_2026_12, FusionWeights
 else:
     __getattr__ = names_from(
         __name__,
         {
             "bm25": "ceiling idf kept_terms scores term_score term_weight",
-            "candidates": "Candidates EpisodeArrays no_episodes",
             "confidence": (
-                "ABSTENTION_THRESHOLD CALIBRATED_FOR Confidence Signs answerability assess certain"
-                " support surprise_at_strangers"
+                "ABSTENTION_THRESHOLD CALIBRATED_FOR Confidence Signs answerability assess "
+                "certain support surprise_at_strangers"
             ),
-            "diversity": "NEAR_DUPLICATE diversify newest_outputs",
             "fusion": (
-                "Fused fuse fuse_episodes measured_share strangers_cosine strength_prior time_match trust "
-                "replaced_episodes with_raised with_replaced with_second with_statements"
+                "NEAR_DUPLICATE Candidates EpisodeArrays Fused diversify fuse fuse_episodes "
+                "measured_share newest_outputs no_episodes replaced_episodes strangers_cosine "
+                "strength_prior time_match trust with_raised with_replaced with_second "
+                "with_statements"
             ),
             "order": "Order order_match read_order",
-            "policies": "RECALL_2026_12 RECALL_2027_01 RecallPolicy",
+            "policies": (
+                "DEFAULT_WEIGHTS RECALL_2026_12 RECALL_2027_01 WEIGHTS_2026_12 FusionWeights "
+                "RecallPolicy reciprocal_ranks seed_003"
+            ),
             "query": "Query analyse in_order looking_ahead",
-            "seed": "reciprocal_ranks seed_003",
-            "weights": "DEFAULT_WEIGHTS WEIGHTS_2026_12 FusionWeights",
         },
     )
 

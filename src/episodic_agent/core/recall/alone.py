@@ -19,9 +19,8 @@ from episodic_agent.core.language.glued import folded_times
 from episodic_agent.core.language.japanese import has_sign, shared_times
 from episodic_agent.core.language.pastdays import asked_time, speaks_of_days_over, sums_up
 from episodic_agent.core.language.phrases import unspaced_pattern
-from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
 from episodic_agent.core.language.sentences import sentences
-from episodic_agent.core.language.stopwords import stop_words
+from episodic_agent.core.language.terms import BIGRAM_SCRIPTS, stop_words
 from episodic_agent.data import lines, listed_words, phrase_set, phrases, text, texts
 from episodic_agent.lazily import module
 

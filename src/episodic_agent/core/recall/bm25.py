@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from episodic_agent.core.language.stopwords import HAN_PARTICLES
+from episodic_agent.core.language.terms import HAN_PARTICLES
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]

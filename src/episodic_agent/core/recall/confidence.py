@@ -18,13 +18,12 @@ from typing import Final
 
 import numpy as np
 
-from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
+from episodic_agent.core.language.terms import BIGRAM_SCRIPTS
 from episodic_agent.core.recall.bm25 import FloatArray
-from episodic_agent.core.recall.candidates import Candidates
 from episodic_agent.core.recall.due import AGAIN
-from episodic_agent.core.recall.fusion import Fused, dense_share
+from episodic_agent.core.recall.fusion import Candidates, Fused, dense_share
+from episodic_agent.core.recall.policies import DEFAULT_WEIGHTS
 from episodic_agent.core.recall.query import Query
-from episodic_agent.core.recall.weights import DEFAULT_WEIGHTS
 from episodic_agent.data import numbers
 
 ABSTENTION_THRESHOLD: Final = 0.2

@@ -1,22 +1,106 @@
 """Score-level fusion of recall legs: steps 2 to 5 of docs/internals/recall.md#how-hits-are-found-and-scored.
 
-Not rank fusion: ranks forget how much better the best hit is. Every leg is divided by its best value within
-the query, so BM25 and cosine can be added, and the scale does not depend on how many candidates there are.
+The store hands over parallel arrays over a few hundred candidates. Not rank fusion: ranks forget how much
+better the best hit is. Every leg is divided by its best value within the query, so BM25 and cosine can be
+added, and the scale does not depend on how many candidates there are. In the end near-duplicates give way to
+hits that say something else.
+
+In a second round what the first hits hold is looked for too, for answers that lie in several places. "Which
+hotel did we take for the trip Ana planned?" finds the trip first; the hotel's message shares with it the
+town, the day, a name. Without a model that reads, such links are the words the best hits hold and the
+question does not, rare ones counting more (a relevance model, Lavrenko and Croft 2001, of two documents).
+Candidates only gain by it: nothing that the question finds by itself is dropped.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import log1p
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
-from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
+from episodic_agent.core.language.terms import BIGRAM_SCRIPTS
 from episodic_agent.core.language.timewords import TimeQuery
-from episodic_agent.core.recall.bm25 import FloatArray, IntArray
-from episodic_agent.core.recall.candidates import Candidates, EpisodeArrays
+from episodic_agent.core.recall.bm25 import FloatArray, IntArray, idf
 from episodic_agent.core.recall.order import Order, order_match
+from episodic_agent.core.recall.policies import DEFAULT_WEIGHTS, FusionWeights
 from episodic_agent.core.recall.query import Query
-from episodic_agent.core.recall.weights import DEFAULT_WEIGHTS, FusionWeights
+
+PER_LEG: Final = 100
+NEAR: Final = 20
+
+
+def _empty() -> FloatArray:
+    return np.zeros(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Hold observations that may answer a query: arrays with one entry for each id, or none at all.
+
+    `bm25` is 0 only where no term is shared, not outside the leg's best 100; `cosine` is that of the
+    observation's best vector, NaN where it has none. `*_before` and `*_after` are those of seq - 1 and
+    seq + 1 in the same thread, 0 (or NaN) where there is none, `gap_*` the seconds between, 0 where times
+    are unknown. `at` is event time in seconds since 1970, NaN where assumed; `moment` is the same with
+    assumed times kept, for order only. `episode` is an index into `EpisodeArrays`, -1 for none. `phrase` is
+    the share of the query's quoted phrases the text holds, or 1 where a query that is words to look for
+    stands there; `parts` has one row of BM25 scores for each of
+    `Query.parts`; `octets` is the text's length in UTF-8; `held` is the share of the question's words,
+    weighed by rarity, that the text holds; `place` is 1 for what was observed at a place the query names;
+    `where` 1 for what may tell where something is, read where that is asked for, and `sighted` 1 for what
+    says where the thing that is asked for was.
+    """
+
+    ids: Sequence[str]
+    bm25: FloatArray
+    cosine: FloatArray
+    bm25_before: FloatArray = field(default_factory=_empty)
+    bm25_after: FloatArray = field(default_factory=_empty)
+    cosine_before: FloatArray = field(default_factory=_empty)
+    cosine_after: FloatArray = field(default_factory=_empty)
+    gap_before: FloatArray = field(default_factory=_empty)
+    gap_after: FloatArray = field(default_factory=_empty)
+    actors: Sequence[str] = ()
+    at: FloatArray = field(default_factory=_empty)
+    episode: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    phrase: FloatArray = field(default_factory=_empty)
+    parts: FloatArray = field(default_factory=_empty)
+    moment: FloatArray = field(default_factory=_empty)
+    octets: FloatArray = field(default_factory=_empty)
+    held: FloatArray = field(default_factory=_empty)
+    place: FloatArray = field(default_factory=_empty)
+    where: FloatArray = field(default_factory=_empty)
+    sighted: FloatArray = field(default_factory=_empty)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeArrays:
+    """Hold the episodes of the candidates and those found by their own text; arrays as in `Candidates`.
+
+    `bm25` and `cosine` are of title, summary and metadata; `retrievability` in (0, 1], 1 for an open frame;
+    `thread` numbers the threads, any integers.
+    """
+
+    ids: Sequence[str]
+    bm25: FloatArray
+    cosine: FloatArray
+    retrievability: FloatArray
+    thread: IntArray
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+def no_episodes() -> EpisodeArrays:
+    """Return an empty set of episodes, for a scope that has only an open frame."""
+    return EpisodeArrays((), np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0, np.int64))
+
 
 _LEAST_COSINE: Final = 0.3  # a leg whose best cosine is below this is not blown up to 1
 _DAY: Final = 86_400.0
@@ -395,3 +479,117 @@ def _thread_evidence(best: FloatArray, thread: IntArray) -> FloatArray:
             result[rows] = best[first]
             result[first] = best[second]
     return result
+
+
+FIRST_HITS: Final = 2  # three cost REALTALK, whose first hit is right once in three, a point of recall@5
+TERMS: Final = 25  # terms looked for; ten do less, fifty no more
+READ: Final = 120  # terms of a hit that are read: long answers of assistants hold hundreds
+
+
+def shared_terms(
+    hits: Sequence[tuple[float, Mapping[str, int]]],
+    frequencies: Mapping[str, int],
+    documents: int,
+    skipped: Collection[str],
+) -> dict[str, float]:
+    """Return the terms that lead on from the first hits, with their weights for BM25.
+
+    `hits` are scores with the counts of terms; `frequencies` say in how many of `documents` each term occurs;
+    `skipped` are the query's own terms and the speakers' names. What only one text holds leads nowhere.
+
+    >>> hit = (1.0, {"porto": 1, "trip": 1, "the-only": 1})
+    >>> weights = shared_terms([hit], {"porto": 2, "trip": 5, "the-only": 1}, 100, {"trip"})
+    >>> {term: round(weight, 2) for term, weight in weights.items()}
+    {'porto': 3.7}
+    """
+    worth: defaultdict[str, float] = defaultdict(float)
+    for score, counts in hits:
+        length = (
+            1.0 + log1p(sum(counts.values())) / 3.0
+        )  # one of many words says less of what a text is about
+        for term in counts:
+            if term not in skipped and frequencies.get(term, 0) > 1:
+                worth[term] += score * idf(frequencies[term], documents) / length
+    best = sorted(worth.items(), key=lambda item: (-item[1], item[0]))[:TERMS]
+    if not best or best[0][1] <= 0:
+        return {}
+    return {term: idf(frequencies[term], documents) * value / best[0][1] for term, value in best}
+
+
+NEAR_DUPLICATE: Final = 0.97
+_FEW: Final = 0.02  # share of the characters in which two outputs of a tool may differ and say the same
+_WORD: Final = re.compile(r"\w+|[^\w\s]")
+_WINDOW: Final = 50  # deeper hits are seldom shown, and the comparison is quadratic
+
+
+def diversify(
+    order: IntArray,
+    vectors: npt.NDArray[np.float32],
+    threshold: float = NEAR_DUPLICATE,
+    *,
+    same: Callable[[int, int], bool] | None = None,
+) -> tuple[IntArray, IntArray]:
+    """Move hits nearly equal to a better one behind the other hits, keeping the order within both groups.
+
+    `order` ranks rows of `vectors` (unit length; a zero row, not embedded, is never a duplicate). Only the
+    first 50 are compared. `same` has the last word on two rows that look equal: an embedder that does not
+    know a language lays different statements onto one vector ("my boss is called Chen", "my boss is the
+    dean" in Chinese: .998). Returns the new order and, for each of its places, the row it repeats or -1.
+
+    >>> vectors = np.array([[1, 0], [1, 0], [0, 1]], np.float32)
+    >>> [part.tolist() for part in diversify(np.array([0, 1, 2]), vectors)]
+    [[0, 2, 1], [-1, -1, 0]]
+    """
+    head = order[:_WINDOW]
+    # Not `@`: one small product wakes the threads of a BLAS, which then spin for milliseconds.
+    similar = np.einsum("id,jd->ij", vectors[head], vectors[head]) >= threshold
+    limits: list[int] = []
+    repeats: dict[int, int] = {}
+    for place in range(len(head)):
+        duplicates = [
+            other
+            for other in limits
+            if similar[place, other] and (same is None or same(int(head[place]), int(head[other])))
+        ]
+        if duplicates:
+            repeats[place] = int(head[duplicates[0]])
+        else:
+            limits.append(place)
+    places = limits + list(repeats)
+    tail = order[_WINDOW:]
+    moved = np.concatenate([head[np.array(places, np.int64)], tail])
+    marks = [repeats.get(place, -1) for place in places] + [-1] * len(tail)
+    return moved, np.array(marks, np.int64)
+
+
+def newest_outputs(outputs: Sequence[str]) -> list[int]:
+    """Return for each output of a tool, oldest first, the place of the newest that says the same.
+
+    Two say the same where all but a few characters of their words are the same: a test that is run again
+    with another argument fails as it did. What is short is the same in every character.
+
+    >>> red = "FAILED tests/test_cart.py::test_total - assert 19.99 == 20.00 " * 9
+    >>> newest_outputs([f"pytest -k prices: {red}", "1 failed", f"pytest -k taxes: {red}", "2 failed"])
+    [2, 1, 2, 3]
+    """
+    standing: list[int] = []
+    words = [Counter(_WORD.findall(text)) for text in outputs]
+    result = [0] * len(outputs)
+    for place in reversed(range(len(outputs))):
+        same = (other for other in standing if _same(outputs, words, place, other))
+        result[place] = next(same, place)
+        if result[place] == place:
+            standing.append(place)
+    return result
+
+
+def _same(outputs: Sequence[str], words: Sequence[Counter[str]], first: int, second: int) -> bool:
+    if outputs[first] == outputs[second]:
+        return True
+    sizes = len(outputs[first]), len(outputs[second])
+    few = _FEW * max(sizes)
+    if max(sizes) - min(sizes) > few:
+        return False
+    apart = (words[first] - words[second], words[second] - words[first])
+    letters = max(sum(len(word) * count for word, count in side.items()) for side in apart)
+    return 1 <= few >= letters

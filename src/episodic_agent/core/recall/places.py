@@ -17,10 +17,9 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from episodic_agent.core.failing import outcome_of_step
-from episodic_agent.core.ingest.steps import FAILURE
-from episodic_agent.core.ingest.words import step_parts
+from episodic_agent.core.ingest.words import FAILURE, step_parts
 from episodic_agent.core.language import fold, script, tokens
-from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
+from episodic_agent.core.language.terms import BIGRAM_SCRIPTS
 from episodic_agent.core.recall.alone import QUESTION_MARKS
 from episodic_agent.core.recall.order import asking_part
 from episodic_agent.data import listed_words, texts

@@ -1,24 +1,33 @@
-"""What a recall query asks for: terms, quoted phrases, people, time.
+"""What a recall query asks for: terms, quoted phrases, people, times, words to look for, threads by name.
 
 Questions name a person, and a sentence model then ranks turns that *address* that person. So known speakers'
 names become "you" in the text that is embedded, and the turn's speaker is compared with the one asked about
 (recall@10 of such questions: .288 with the bare text, .581 with "you", .652 with a bonus for the speaker).
+
+A query may be words to look for, as people type them into a search box: a name, a word, a date. They
+ask for the texts that hold them as they stand; a date is written in many ways ("October 3", "3.
+Oktober", 10月3号), and all of them are looked for. And a question may mean a thread or a channel as such
+("in #harbor", "im Kanal harbor"): whether something is called so only the memory knows, so it is asked
+for each of a few names.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from datetime import UTC, date, datetime, timedelta
+from functools import cache, lru_cache
 from itertools import groupby
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from episodic_agent.core.episodes.languages import content_terms
-from episodic_agent.core.language import fold, script, tokens, words
+from episodic_agent.core.language import fold, tokens, words
+from episodic_agent.core.language.dayparts import without
+from episodic_agent.core.language.japanese import japanese_numbers
 from episodic_agent.core.language.pastdays import asked_time, with_dates
-from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
-from episodic_agent.core.language.timewords import TimeQuery, date_terms, date_words
+from episodic_agent.core.language.terms import BIGRAM_SCRIPTS, script
+from episodic_agent.core.language.timewords import TimeQuery, date_terms, date_words, normal
 from episodic_agent.core.recall.alone import (
+    asks,
     asks_nothing_else,
     asks_only_outcomes,
     asks_what_became,
@@ -30,15 +39,16 @@ from episodic_agent.core.recall.alone import (
     outcomes_asked,
 )
 from episodic_agent.core.recall.due import DaysAsked, days_asked
-from episodic_agent.core.recall.literal import literal_pattern
 from episodic_agent.core.recall.order import Order, order_of, read_order, without_order
 from episodic_agent.core.recall.places import Named, read_places
+from episodic_agent.data import lines, phrases
 from episodic_agent.lazily import module
 
 if TYPE_CHECKING:
     from episodic_agent.core.language import clocks
 else:
-    clocks = module("episodic_agent.core.language.clocks")  # few questions name an hour
+    clocks = module("episodic_agent.core.language.clocks")
+
 
 _Form: TypeAlias = "tuple[re.Pattern[str], str]"
 _DAY: Final = timedelta(days=1)
@@ -428,3 +438,127 @@ def _by_role(text: str, actors: tuple[str, ...]) -> Iterator[str]:
         yield from (actor for actor in actors if fold(actor) in _ANSWERER_ROLES)
     elif re.search(_FIRST_PERSON, folded):
         yield from (actor for actor in actors if fold(actor) in ASKER_ROLES)
+
+
+_MOST_WORDS: Final = 3
+_LONGEST_WORDS: Final = 8  # characters of a script without spaces
+_LETTER: Final = r"[^\W\u3041-\u30fa\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]"  # of scripts with spaces
+_FIGURE: Final = re.compile(r"\d")
+_SIGN: Final = re.compile(r"\d{1,4}(?:st|nd|rd|th|er|го)?|of|de|\d{1,2}月\d{1,2}[日号]")
+
+
+def literal_pattern(text: str, day: date | None) -> str:
+    """Return what matches texts that hold a query as it stands, "" where it is no word to look for.
+
+    Texts are folded to words with one space between (`spoken`). `day` is the one day a query names, if any.
+
+    >>> bool(re.search(literal_pattern("Kick-off", None), spoken("the kick off is on Friday")))
+    True
+    >>> pattern = literal_pattern("October 3", date(2026, 10, 3))
+    >>> [bool(re.search(pattern, spoken(text))) for text in ("am 3. Oktober", "3rd of October", "October 30")]
+    [True, True, False]
+    >>> literal_pattern("what did I say?", None)
+    ''
+    """
+    query = spoken(text)
+    if not query or asks(text):
+        return ""
+    if day is not None:
+        return _dates(day.month, day.day) if _is_date(query) else ""
+    run = query.split()
+    is_sentence = script(query) in BIGRAM_SCRIPTS and (len(run) > 1 or len(query) > _LONGEST_WORDS)
+    if is_sentence or len(run) > _MOST_WORDS:
+        return ""
+    return _bounded(re.escape(query))
+
+
+def spoken(text: str) -> str:
+    """Return the folded words of a text with one space between them."""
+    return " ".join(words(text))
+
+
+def _bounded(pattern: str) -> str:
+    """Return a pattern that begins and ends no word in half; characters stand without spaces."""
+    return rf"(?:(?<!{_LETTER})|(?!{_LETTER})){pattern}(?:(?!{_LETTER})|(?<!{_LETTER}))"
+
+
+def _is_date(query: str) -> bool:
+    months = {name for names in lines("entities/times.months") for name in names.split()}
+    return _FIGURE.search(query) is not None and all(
+        word in months or _SIGN.fullmatch(word) for word in query.split()
+    )
+
+
+@lru_cache(maxsize=64)
+def _dates(month: int, day: int) -> str:
+    names = "|".join(lines("entities/times.months")[month - 1].split())
+    number = rf"0?{day}(?:st|nd|rd|th|er|го)?"
+    kanji = japanese_numbers(date(2024, month, day))[1].removesuffix("日")
+    months = japanese_numbers(date(2024, 1, month))[1].removesuffix("日")
+    forms: Iterable[str] = (
+        rf"(?<!\d){number} (?:of |de |do )?(?:{names})(?!{_LETTER})",
+        rf"(?<!{_LETTER})(?:{names}) {number}(?!{_LETTER})",
+        rf"(?<!\d){month}月{day}[日号](?!{_LETTER})",
+        rf"(?<![一二三四五六七八九十]){months}月{kanji}[日号]",
+    )
+    return "|".join(forms)
+
+
+_DATA: Final = "recall/talks"
+_LONGEST_NAME: Final = 400  # characters of a question
+_MOST: Final = 12  # names that are looked up
+_NAME: Final = r"(?:[^\W぀-鿿]|[.\-](?=\w))+"  # characters without spaces end it
+_MORE: Final = rf"{_NAME}(?: {_NAME}){{0,2}}"
+_TRIED: Final = re.compile(r" ")
+
+
+class TalkName(NamedTuple):
+    """A name that may be a thread's or a channel's, and the question without the words that name it.
+
+    `sure` tells that nothing else can be meant: it stands behind # or beside "channel".
+    """
+
+    name: str
+    rest: str
+    sure: bool
+
+
+def talk_names(question: str) -> list[TalkName]:
+    """Return the names a question may mean a thread or channel by, the sure and longer ones first.
+
+    >>> [(one.name, one.sure) for one in talk_names("what happened in the harbor channel?")]
+    [('harbor', True), ('harbor channel', False), ('harbor', False)]
+    >>> talk_names("what happened yesterday in #ops?")[0].rest.split()
+    ['what', 'happened', 'yesterday', '?']
+    """
+    if len(question) > _LONGEST_NAME:
+        return []
+    folded = normal(question)
+    if len(folded) != len(question):  # then nothing stands where it stood
+        question = folded
+    return list(dict.fromkeys(_read(question, folded)))[:_MOST]
+
+
+def _read(question: str, folded: str) -> Iterator[TalkName]:
+    for sure, pattern in _patterns():
+        for match in pattern.finditer(folded):
+            start, end = match.span("name")
+            ends = [end, *(space.start() + start for space in reversed(list(_TRIED.finditer(match["name"]))))]
+            for last in sorted({*ends}, reverse=True):
+                behind = match.end() if last == end else last
+                yield TalkName(question[start:last], without(question, [(match.start(), behind)]), sure)
+
+
+@cache
+def _patterns() -> list[tuple[bool, re.Pattern[str]]]:
+    before, article, kinds = (
+        "|".join(sorted(map(re.escape, phrases(f"{_DATA}.{name}")), key=len, reverse=True))
+        for name in ("before", "article", "kinds")
+    )
+    lead = rf"(?:(?<!\w)(?:{before})\s*(?:(?<=\s)(?:{article})\s+)?)"
+    return [
+        (True, re.compile(rf"{lead}?#(?P<name>{_NAME})(?:\s+(?:{kinds})(?!\w))?")),
+        (True, re.compile(rf"{lead}(?:{kinds})\s+(?P<name>{_NAME})(?!\w)")),
+        (True, re.compile(rf"{lead}(?P<name>{_NAME})[\s-]*(?:{kinds})(?!\w)")),
+        (False, re.compile(rf"(?<!\w)(?:{before})\s+(?:(?:{article})\s+)?(?P<name>{_MORE})(?!\w)")),
+    ]

@@ -13,5 +13,5 @@
 5. Event time counts: of an old chat that is imported every section is a day old.
 
 **To add** a trigger, give `Trigger` a member in its place of urgency and let `due` return it. To change what
-a summary picks, change the worth of a unit in `selecting.py` and look at `benchmarks.compaction_quality`.
+a summary picks, change the worth of a unit in `resolutions.py` and look at `benchmarks.compaction_quality`.
 """

@@ -13,7 +13,7 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.failing import outcome_of_step
-from episodic_agent.core.ingest.steps import FAILURE
+from episodic_agent.core.ingest.words import FAILURE
 from episodic_agent.schemas import Json, Kind, Observation
 from episodic_agent.schemas.skills import TurnRef
 

@@ -5,11 +5,11 @@ from datetime import datetime
 from uuid import UUID
 
 from episodic_agent.core.boundary.contract import Input, ManualCut, Tick
-from episodic_agent.core.threads.records import INACTIVITY
+from episodic_agent.core.threads.resolution import INACTIVITY
 from episodic_agent.engine.boundary.segmenting import Segmenter, end_thread
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.retrying import until_unopposed
-from episodic_agent.engine.links.asking import ask_for_end, unjudged
+from episodic_agent.engine.links.candidates import ask_for_end, unjudged
 from episodic_agent.engine.sections.job import ask_due
 from episodic_agent.engine.threads.resolving import silent_threads
 from episodic_agent.errors import NotFound

@@ -32,8 +32,8 @@ from episodic_agent.core.echo import own_words
 from episodic_agent.core.identity import decision_id, episode_id
 from episodic_agent.core.language.windows import is_long
 from episodic_agent.core.prompts import TOPIC_SHIFT
-from episodic_agent.core.strength.decay import blended, initial_strength
-from episodic_agent.core.threads.records import CLOSED
+from episodic_agent.core.strength import blended, initial_strength
+from episodic_agent.core.threads.resolution import CLOSED
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.kinds import ASK, EMBED, ENCODE, PIECES
 from episodic_agent.engine.sections.bounds import covers, end_section

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from uuid import UUID
 
 from episodic_agent.core.chains.deciding import follows
-from episodic_agent.core.chains.filters import metadata_terms
+from episodic_agent.core.chains.metadata import metadata_terms
 from episodic_agent.core.chains.trees import ancestors
 from episodic_agent.core.language import plural
 from episodic_agent.engine.chains.ancestry import parents_above, reversed_links

@@ -11,9 +11,9 @@ from episodic_agent.core import recall as ranking
 from episodic_agent.core.chains.relevance import LEAST_NAMED, background, names_of_matter, told_of
 from episodic_agent.core.chains.sequences import LEAST_RELEVANCE
 from episodic_agent.core.language import tokens
-from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
+from episodic_agent.core.language.terms import BIGRAM_SCRIPTS
 from episodic_agent.core.recall import Query, Signs, kept_terms, support, term_weight
-from episodic_agent.core.recall.candidates import PER_LEG
+from episodic_agent.core.recall.fusion import PER_LEG
 from episodic_agent.core.recall.query import proper_names
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.recall.filtering import refs_of

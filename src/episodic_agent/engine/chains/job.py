@@ -35,15 +35,15 @@ from episodic_agent.core.chains.records import (
 from episodic_agent.core.chains.trees import ancestors
 from episodic_agent.core.echo import all_own_words
 from episodic_agent.core.episodes.languages import ASSISTANTS
-from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.language import fold
 from episodic_agent.core.links.outcomes import BEHAVIOUR, CORRECT
 from episodic_agent.core.threads.channels import projects_of
+from episodic_agent.core.threads.turns import role_of
 from episodic_agent.engine.chains.ancestry import OFF, parents_above
 from episodic_agent.engine.chains.stories import text_vectors
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.kinds import CHAIN
-from episodic_agent.engine.links.features import weighs_vectors
+from episodic_agent.engine.links.candidates import weighs_vectors
 from episodic_agent.engine.sections.bounds import went_on
 from episodic_agent.engine.sections.searching import score_sections, sections_of
 from episodic_agent.engine.threads.session_records import SESSION, agent_of, topic_of

@@ -12,8 +12,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from episodic_agent.core import recall as ranking
-from episodic_agent.core.chains.filters import MetadataFilter
-from episodic_agent.core.chains.metadata import Metadata, read_metadata
+from episodic_agent.core.chains.metadata import Metadata, MetadataFilter, read_metadata
 from episodic_agent.core.chains.sequences import (
     DEFAULT,
     RECENT,

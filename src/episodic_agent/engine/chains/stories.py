@@ -7,8 +7,7 @@ from uuid import UUID
 
 from episodic_agent.core.chains.deciding import AUTO, UNCERTAIN
 from episodic_agent.core.chains.deciding import CHAIN as LINKED
-from episodic_agent.core.chains.metadata import Metadata, read_metadata
-from episodic_agent.core.chains.outcomes import UNKNOWN
+from episodic_agent.core.chains.metadata import UNKNOWN, Metadata, read_metadata
 from episodic_agent.core.context.quoting import harmless, shown_name
 from episodic_agent.core.language.windows import windows
 from episodic_agent.engine.jobs.kinds import CHAIN

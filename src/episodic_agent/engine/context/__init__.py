@@ -1,6 +1,6 @@
 """Say what the next prompt should know of the past, within a budget, with the source of every line.
 
-`prompting.py` gives the default form, with what `gathering.py` finds to be needed and `correcting.py` puts
+`prompting.py` gives the default form, with what `gathering.py` finds to be needed and `replacing.py` puts
 beside what may be over. `assembling.py` is the entry, and gives seed 002's form: the current thread's last
 questions and answers, the linked threads, names, summaries, and, where nothing is linked, the titles of the
 last day.

@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.core.chains.outcomes import OUTCOMES, UNKNOWN
+from episodic_agent.core.chains.metadata import OUTCOMES, UNKNOWN
 from episodic_agent.core.context.frames import ContextPhrases
 from episodic_agent.core.context.quoting import as_sentence
 from episodic_agent.core.context.telling import Block, QuotedText

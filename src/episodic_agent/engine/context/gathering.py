@@ -26,7 +26,7 @@ from episodic_agent.core.context.relevance import (
     relevances,
     statement_worth,
 )
-from episodic_agent.core.context.telling import BAR, Block, QuotedText, Spot
+from episodic_agent.core.context.telling import BAR, Block, QuotedText
 from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.echo import is_echo, own_words
 from episodic_agent.core.episodes.languages import content_terms
@@ -40,22 +40,32 @@ from episodic_agent.core.recall.order import order_of, without_order
 from episodic_agent.core.recall.places import thing_asked
 from episodic_agent.core.recall.query import Query
 from episodic_agent.core.threads.turns import is_reply
-from episodic_agent.engine.context.abstaining import is_unanswered, without_unsure
-from episodic_agent.engine.context.ordering import in_order
-from episodic_agent.engine.context.speakers import are_named, is_named_agent, replier, told_by
+from episodic_agent.engine.context.lines import (
+    are_named,
+    in_order,
+    is_named_agent,
+    is_unanswered,
+    newest_outputs,
+    newest_rounds,
+    replier,
+    told_by,
+    without_unsure,
+)
 from episodic_agent.engine.deps import Deps
-from episodic_agent.engine.recall import commitments
+from episodic_agent.engine.recall import commitments, settling
 from episodic_agent.engine.recall.concluding import conclusions
 from episodic_agent.engine.recall.due import due_shares
 from episodic_agent.engine.recall.elsewhere import NO_OTHERS, Elsewhere
+from episodic_agent.engine.recall.facts import as_shown
 from episodic_agent.engine.recall.filtering import SearchBounds, refs_of_threads
 from episodic_agent.engine.recall.gathering import REACH, outermost, within
-from episodic_agent.engine.recall.happening import happened_refs
-from episodic_agent.engine.recall.matching import as_shown
-from episodic_agent.engine.recall.talks import asked_alone, named_talk, refs_of_people
-from episodic_agent.engine.recall.times import (
+from episodic_agent.engine.recall.happening import (
+    asked_alone,
+    happened_refs,
     in_its_time,
+    named_talk,
     nothing_due,
+    refs_of_people,
     silence,
     span,
     zone_of_writer,
@@ -75,7 +85,6 @@ OF_EACH: Final = 24  # so many of their last messages: what is not said again is
 PAUSE: Final = timedelta(minutes=30)  # begins a new sitting inside one thread
 AMONG_OTHERS: Final = 10  # times as many candidates are read where other projects have some of them
 _SKIPS: Final = 24  # messages between two candidates of one sitting
-_COMPARED: Final = 80  # outputs of tools, the likeliest to be told, of which one may say what another says
 _ANSWERED: Final = 16  # requests, the likeliest to be told, whose answers are looked for behind tools
 _FIGURE: Final = re.compile(r"\d")
 _LONGEST_QUESTION: Final = 400  # characters: what is longer asks for no time alone, and would cost more
@@ -203,7 +212,7 @@ def with_time(tx: Transaction, deps: Deps, now: Situation, visibility: Visibilit
 def _with_commitments(tx: Transaction, deps: Deps, now: Situation, visibility: Visibility) -> Situation:
     only = now.others.only
     among = None if only is None else partial(refs_of_threads, tx, only)
-    asked = commitments.CommitmentQuestion(now.text, now.vector, deps.embedder_name, deps.language, among)
+    asked = settling.CommitmentQuestion(now.text, now.vector, deps.embedder_name, deps.language, among)
     every = commitments.commitments_asked(tx, asked, now.at, visibility)
     return replace(now, taken_on=every.within(partial(_of_before, tx, now=now)))
 
@@ -292,10 +301,10 @@ def gathered(
         replace(quoted(item, float(worth) + added.get(item.thread_id, 0.0), called(item)), sitting=int(part))
         for item, worth, part in zip(texts, worths.round(6), sitting, strict=True)
     ]
-    quotes = _newest_rounds(quotes, texts, talk=legs.order is not None and legs.order.latest)
+    quotes = newest_rounds(quotes, texts, talk=legs.order is not None and legs.order.latest)
     if policy != RIVALS or all(item.kind is not Kind.TOOL for item in texts):
         return quotes, stored
-    quotes = _newest_outputs(quotes, texts)
+    quotes = newest_outputs(quotes, texts)
     ends = _conclusions(tx, now, quotes, texts, apart, (shown, visibility))
     return _answered(quotes, ends), stored | {ref: item for ref, _, item in ends}
 
@@ -358,42 +367,6 @@ def _shares_of_days(worths: Floats, texts: Sequence[Observation]) -> Floats:
         best = rows[np.argsort(-worths[rows].round(6), kind="stable")]
         shares[best] = np.arange(len(best)) / len(best)
     return shares
-
-
-def _newest_rounds(
-    quotes: Sequence[QuotedText], texts: Sequence[Observation], *, talk: bool
-) -> list[QuotedText]:
-    """Let the newest of the same steps stand for all, with the worth of the best, and of what asked for them.
-
-    A robot does its rounds every day in the same words: told are those of the last time, not of the first.
-    `talk`: so with all talk, where the last time is asked for.
-    """
-    steps = {(item.thread_id, item.seq) for item in texts if item.kind is Kind.STEP}
-    newest: dict[tuple[str, str], QuotedText] = {}
-    result: list[QuotedText] = []
-    for quote in quotes:
-        here, behind = ((quote.thread_id, quote.first_seq + n) in steps for n in (0, 1))
-        if not (here or behind or talk):
-            result.append(quote)
-            continue
-        key = (quote.speaker, quote.text.casefold())
-        other = newest.get(key, quote)
-        worth = max(quote.worth, other.worth)
-        newest[key] = replace(max(other, quote, key=lambda one: (one.at, one.first_seq)), worth=worth)
-    return [*result, *newest.values()]
-
-
-def _newest_outputs(quotes: Sequence[QuotedText], texts: Sequence[Observation]) -> list[QuotedText]:
-    """Let the newest of a tool's outputs that say the same stand for all, with the worth of the best."""
-    tools = {(item.thread_id, item.seq) for item in texts if item.kind is Kind.TOOL}
-    best = sorted((one for one in quotes if one.spot in tools), key=lambda one: -one.worth)[:_COMPARED]
-    outputs = sorted(best, key=lambda one: (one.at, one.thread_id, one.first_seq))
-    worths: dict[Spot, float] = {}
-    for output, place in zip(outputs, ranking.newest_outputs([one.text for one in outputs]), strict=True):
-        spot = outputs[place].spot
-        worths[spot] = max(worths.get(spot, output.worth), output.worth)
-    repeats = {one.spot for one in outputs} - set(worths)
-    return [replace(q, worth=worths.get(q.spot, q.worth)) for q in quotes if q.spot not in repeats]
 
 
 def _conclusions(

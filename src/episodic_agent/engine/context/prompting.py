@@ -1,6 +1,7 @@
 """The default context: what is known, what has worked, the session before, this talk, what was earlier.
 
-Everything is read in the caller's transaction; `core/context/telling.py` chooses and writes.
+Everything is read in the caller's transaction; `core/context/telling.py` chooses and writes. Of standing
+wishes those to the assistant count, in a conversation of whom it is written with.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,8 +14,7 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core import recall as ranking
-from episodic_agent.core.chains.metadata import read_metadata
-from episodic_agent.core.chains.outcomes import UNKNOWN
+from episodic_agent.core.chains.metadata import UNKNOWN, read_metadata
 from episodic_agent.core.context.frames import ContextPhrases, frame_for
 from episodic_agent.core.context.quoting import as_sentence
 from episodic_agent.core.context.relevance import RIVALS
@@ -33,7 +33,7 @@ from episodic_agent.core.episodes.repeats import title_beside, unsaid
 from episodic_agent.core.facts.harm import is_about_eating, tells_of_diet
 from episodic_agent.core.facts.quoting import is_quotation
 from episodic_agent.core.facts.rules import asks_for_rules
-from episodic_agent.core.facts.speakers import as_prompted
+from episodic_agent.core.facts.speakers import OWNER, as_prompted, person_of
 from episodic_agent.core.facts.stating import WISH, wish
 from episodic_agent.core.identity import episode_id
 from episodic_agent.core.language import excerpt, tokens
@@ -41,23 +41,20 @@ from episodic_agent.core.skills.confidence import present_confidence
 from episodic_agent.core.skills.requests import fit
 from episodic_agent.core.threads.turns import is_reply
 from episodic_agent.engine.chains.ancestry import parents_above
-from episodic_agent.engine.context.abstaining import says_nothing
-from episodic_agent.engine.context.addressing import not_meant_here
-from episodic_agent.engine.context.answering import with_late_answers
-from episodic_agent.engine.context.correcting import with_corrections
 from episodic_agent.engine.context.declaring import came_to, decided
-from episodic_agent.engine.context.gathering import (
-    NEWEST,
-    OF_EACH,
-    Situation,
-    gathered,
-    link_worth,
-)
+from episodic_agent.engine.context.gathering import NEWEST, OF_EACH, Situation, gathered, link_worth
+from episodic_agent.engine.context.lines import are_named, replier, says_nothing
 from episodic_agent.engine.context.passages import PieceReading, with_nearness
-from episodic_agent.engine.context.passing import not_over
-from episodic_agent.engine.context.replacing import Surroundings, beside_what_holds, without_replaced
-from episodic_agent.engine.context.speakers import are_named, replier
+from episodic_agent.engine.context.replacing import (
+    Surroundings,
+    beside_what_holds,
+    not_over,
+    with_corrections,
+    with_late_answers,
+    without_replaced,
+)
 from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.facts.listening import calling, lines_around, listeners
 from episodic_agent.engine.facts.quoting import knows_meaning
 from episodic_agent.engine.links.linked import NearThread, on_both_sides
 from episodic_agent.engine.recall.facts import PER_LEG, after_what_holds, best_facts
@@ -643,3 +640,29 @@ def _proof(
         return None  # its sentence holds those words
     shown = [item for ref, item in refs.items() if ref not in hidden]
     return max(shown, key=lambda item: (item.at, item.seq), default=None)
+
+
+_LAST_LOOKED_AT: Final = 40  # wishes, the newest
+
+
+def not_meant_here(tx: Transaction, wishes: Sequence[Fact], now: Situation) -> set[UUID]:
+    """Return the wishes that are not to the assistant, or of somebody else than it is written with.
+
+    Those nobody quoted always count: they were made for this.
+    """
+    quoted = [fact for fact in wishes if is_quotation(fact)]
+    there = listeners(tx) if quoted else None
+    if there is None or not there.several:
+        return set()
+    writing = {person_of(item.actor, there.user) for item in now.before if not is_reply(item)}
+    counting = {OWNER, *writing}
+    apart = set()
+    if writing and OWNER not in writing:
+        apart = {fact.id for fact in quoted if person_of(fact.subject, there.user) not in counting}
+    asked = sorted((fact for fact in quoted if fact.id not in apart), key=lambda fact: fact.valid_at)
+    names = {fact.id: fact.telling[-1].observation_id for fact in asked[-_LAST_LOOKED_AT:]}
+    proofs = tx.observations.get(list(names.values()))
+    around = dict(zip(proofs, lines_around(tx, list(proofs.values())), strict=True))
+    unheard = {name for name, item in proofs.items() if not there.hears(item, around[name])}
+    unheard -= calling(tx, [proofs[name] for name in unheard])
+    return apart | {identity for identity, name in names.items() if name in unheard}

@@ -2,7 +2,7 @@
 
 Vectors of two embedders live side by side, and each page is durable when it is written, so that whoever comes
 after a killed process goes on where it stopped: what has no vector yet is what is left. In the meantime
-`engine/recall/former.py` has search read the former vectors.
+`engine/embedding.py` has search read the former vectors.
 """
 
 from collections.abc import Callable, Sequence

@@ -6,6 +6,8 @@ the transaction; the effect and the end of the job commit together.
 
 An episode can be encoded again: every encoding is a version, the newest counts, and what is searched is
 replaced. What was observed, and how strong the memory is, stay as they are.
+
+Closed episodes are told again by a better model, a newer prompt, or without one; or titled by hand.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.chains.metadata import NOTHING
@@ -24,13 +27,14 @@ from episodic_agent.core.language.windows import beginning, windows
 from episodic_agent.core.prompts import episode as question
 from episodic_agent.core.skills.sequences import has_actions
 from episodic_agent.engine.deps import Deps
-from episodic_agent.engine.episodes.languages import language_for
+from episodic_agent.engine.episodes import listing
 from episodic_agent.engine.episodes.wording import (
     EXTRACTIVE,
     LATER,
     REFUSED,
     Worded,
     described,
+    language_for,
     worded,
     wording_of,
 )
@@ -40,12 +44,12 @@ from episodic_agent.engine.facts.transcripts import earlier_than, speaks_for_peo
 from episodic_agent.engine.jobs.asking import ROUNDS
 from episodic_agent.engine.jobs.kinds import ENCODE
 from episodic_agent.engine.skills.job import note_episodes
-from episodic_agent.engine.strength.reviewing import call_reviews
+from episodic_agent.engine.strength import call_reviews
 from episodic_agent.engine.threads.session_records import SessionFacts, session_of_episode, topic_at
 from episodic_agent.engine.visibility.hidden import newest_versions
-from episodic_agent.errors import NotFound
+from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import EPISODES, OBSERVATIONS, Posting, Transaction, ref_of, stored_decision
-from episodic_agent.schemas import Encoding, Episode, Job, Kind, Observation, Scope, Vector
+from episodic_agent.schemas import Encoding, Episode, EpisodeKind, Job, Kind, Observation, Scope, Vector
 from episodic_agent.schemas.observations import by_time
 
 RECALLED = EpisodeText("Recalled memories", "", {})  # of an episode that holds nothing else
@@ -294,3 +298,50 @@ def posting_of(
 def stored_posting(tx: Transaction, ref: int, episode: Episode, language: str | None) -> Posting:
     """Return the searchable words of an episode that is stored."""
     return posting_of(ref, episode.title, episode.summary, session_of_episode(tx, episode), language)
+
+
+BY_HAND: Final = "hand"  # who encoded what a person titled
+LONGEST_TITLE: Final = 200  # characters
+
+_AT_ONCE = 256  # jobs asked for in one transaction
+
+
+def reencode(deps: Deps, scope: Scope, thread_id: UUID | None, by: str | None) -> int:
+    """Ask for the words of the closed episodes of a thread (None: of all) anew; return of how many.
+
+    `by` narrows it to what was encoded by this, or by what begins so.
+    """
+    with deps.store.begin(scope, write=False) as tx:
+        chosen = _encoded(tx, thread_id, by)
+    for start in range(0, len(chosen), _AT_ONCE):
+        with deps.store.begin(scope) as tx:
+            ask_again(tx, chosen[start : start + _AT_ONCE], deps.clock())
+    return len(chosen)
+
+
+def _encoded(tx: Transaction, thread_id: UUID | None, by: str | None) -> Sequence[Episode]:
+    """Return the current episodes that have words, and by whom it was asked for."""
+    threads = [thread_id] if thread_id is not None else [one.id for one in tx.threads.list()]
+    episodes = [episode for one in threads for episode in tx.episodes.list(threads=[one])]
+    encoded = [e for e in episodes if e.encoding_version]
+    if by is None:  # what a person called it stays, unless it is asked for by name
+        return [e for e in encoded if e.encoded_by != BY_HAND]
+    return [e for e in encoded if e.encoded_by.startswith(by)]
+
+
+def rename(tx: Transaction, episode_id: UUID, title: str, now: datetime, language: str | None) -> Episode:
+    """Give a closed episode a title by hand: the newest version of its words; the summary stays."""
+    words = " ".join(title.split())
+    if not words or len(words) > LONGEST_TITLE:
+        raise InvalidInput(f"the title has {len(words)} characters; give it 1 to {LONGEST_TITLE}")
+    episode = listing.episode(tx, episode_id)
+    if episode.kind is not EpisodeKind.EVENT or not episode.encoding_version:
+        raise InvalidInput(f"episode {episode.id} has no words of its own yet; try again when it has")
+    if episode.title == words:
+        return episode
+    version = episode.encoding_version + 1
+    tx.episodes.put(Encoding(episode.id, version, words, episode.summary, episode.metadata, BY_HAND, now))
+    renamed = listing.episode(tx, episode.id)
+    ref = ref_of(tx.threads.number(renamed.thread_id), renamed.first_seq)
+    tx.index.put_postings(EPISODES, [stored_posting(tx, ref, renamed, language)])
+    return renamed

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from episodic_agent.core.episodes.letters import without_frames
 from episodic_agent.core.identity import episode_id
-from episodic_agent.core.strength.decay import retrievability
+from episodic_agent.core.strength import retrievability
 from episodic_agent.engine.arguments import counted, listed
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.filters import MOST_NAMED

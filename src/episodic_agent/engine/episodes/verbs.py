@@ -33,13 +33,13 @@ from episodic_agent.protocols import MarkKind, Transaction
 from episodic_agent.schemas import Decision, Encoding, Episode, Observation
 
 if TYPE_CHECKING:
-    from episodic_agent.engine.episodes import reencoding
+    from episodic_agent.engine.episodes import encoding
     from episodic_agent.engine.recall import filtering
     from episodic_agent.engine.visibility import verbs as marking
 else:
     filtering = module("episodic_agent.engine.recall.filtering")
     marking = module("episodic_agent.engine.visibility.verbs")
-    reencoding = module("episodic_agent.engine.episodes.reencoding")
+    encoding = module("episodic_agent.engine.episodes.encoding")
 
 
 LONGEST_AGE: Final = 100_000.0  # days; before any time that is accepted
@@ -271,7 +271,7 @@ class EpisodeRoom(RoomOf):
         """
         words = clean_name(worded("title", title)) or ""
         with self._at.write() as tx:
-            return reencoding.rename(
+            return encoding.rename(
                 tx, episode_identity(episode_id), words, self._deps.clock(), self._deps.language
             )
 
@@ -287,7 +287,7 @@ class EpisodeRoom(RoomOf):
         if (thread is None) == (not every):
             raise InvalidInput("name a thread, or say that all of them are meant (`every=True`), not both")
         scope, maker = self._at.known(), clean_name(by)
-        count = reencoding.reencode(
+        count = encoding.reencode(
             self._deps, scope, None if thread is None else self._at.thread_id(thread), maker
         )
         self._later.run(scope)

@@ -1,24 +1,29 @@
 """Who finds an episode's words: a language model where one is there and what it says holds, else extraction.
 
 Asked outside of any transaction. What was said is never lost for a model: whatever it answers, or does not,
-the extractive words can be had of it, and what became of the question stands in the metadata.
+the extractive words can be had of it, and what became of the question stands in the metadata. A short episode
+is told in the language of the talk around it.
 """
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
 from episodic_agent.core.chains.metadata import NOTHING, SuppliedMetadata, metadata_of, read_guess
+from episodic_agent.core.context.frames import language_written
 from episodic_agent.core.context.tokens import estimate
-from episodic_agent.core.episodes.extractive import EpisodeText, plain_metadata
+from episodic_agent.core.episodes.extractive import EpisodeText, plain_metadata, sample_of
+from episodic_agent.core.language import words
 from episodic_agent.core.prompts import episode as question
 from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.facts.transcripts import earlier_than
 from episodic_agent.engine.jobs.asking import LAST_TRY, ROUNDS, ask, may_pass, say_failed
 from episodic_agent.errors import BadReply, ProviderError
-from episodic_agent.protocols import LanguageModel
-from episodic_agent.schemas import Job, Json, Observation, Scope
+from episodic_agent.protocols import LanguageModel, Transaction
+from episodic_agent.schemas import Episode, Job, Json, Observation, Scope
 
 EXTRACTIVE: Final = "extractive-3"
 LEAST: Final = 40  # tokens; so little is told whole by its own sentences, at no cost
@@ -143,3 +148,23 @@ def _refused(words: EpisodeText, faults: Mapping[str, str]) -> EpisodeText:
         return words
     answers: list[Json] = [f"{name}: {why}" for name, why in faults.items()]
     return replace(words, metadata={**words.metadata, REFUSED: answers})
+
+
+_SHORT: Final = 16  # words, of which two or three may be another language's by chance
+_LATEST: Final = 8  # episodes before it whose language is the user's
+
+
+def language_for(
+    tx: Transaction, episode: Episode, observations: Sequence[Observation], declared: str | None
+) -> str | None:
+    """Return the ISO 639-1 code of the language to tell observations of an episode in, "" for none.
+
+    `declared` is that of the whole memory. None leaves it to what was said, where that is enough.
+    """
+    sample = sample_of(observations)
+    if declared or len(words(sample)) > _SHORT:
+        return declared
+    latest = tx.episodes.list(before=episode.start_at, limit=_LATEST)
+    written = Counter(str(language) for one in latest if (language := one.metadata.get("language")))
+    usual = next((language for language, _ in written.most_common(1)), "")
+    return language_written(sample, [one.text for one in earlier_than(tx, episode)], usual)

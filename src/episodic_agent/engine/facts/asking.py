@@ -26,8 +26,7 @@ from episodic_agent.engine.facts.parts import ReadPart
 from episodic_agent.engine.facts.transcripts import Transcript, speaks_for_people
 from episodic_agent.engine.facts.writing import Vectors, embedded, slots_of
 from episodic_agent.engine.jobs.asking import ROUNDS, ask
-from episodic_agent.engine.recall.facts import RELEVANT, best_facts
-from episodic_agent.engine.recall.matching import as_shown
+from episodic_agent.engine.recall.facts import RELEVANT, as_shown, best_facts
 from episodic_agent.errors import ProviderError
 from episodic_agent.protocols import FACTS, LanguageModel, Transaction, query_vector
 from episodic_agent.schemas import Json, Observation, Scope, TimeSource

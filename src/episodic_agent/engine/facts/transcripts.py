@@ -9,11 +9,11 @@ from uuid import UUID
 from episodic_agent.core.echo import silenced
 from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES
 from episodic_agent.core.episodes.letters import without_frames
-from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.facts.changing import PLACES
 from episodic_agent.core.facts.quoting import in_doubt
 from episodic_agent.core.facts.stating import LAST_HEARD, chances, share_of
 from episodic_agent.core.language import fold
+from episodic_agent.core.threads.turns import role_of
 from episodic_agent.engine.visibility.hidden import newest_versions, span_of
 from episodic_agent.protocols import MarkKind, Transaction
 from episodic_agent.schemas import Episode, Kind, Observation, TimeSource, Vector

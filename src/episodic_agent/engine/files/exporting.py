@@ -16,7 +16,7 @@ from episodic_agent.engine.links import joining
 from episodic_agent.engine.own_ids import origin_decisions
 from episodic_agent.engine.people.keeping import said_of_names
 from episodic_agent.engine.skills.exports import skill_nouns
-from episodic_agent.engine.strength.reviewing import standing
+from episodic_agent.engine.strength import standing
 from episodic_agent.engine.threads.resolving import THREAD
 from episodic_agent.engine.threads.session_records import SESSION
 from episodic_agent.engine.visibility.exports import visibility_nouns

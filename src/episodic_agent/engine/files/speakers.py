@@ -18,10 +18,10 @@ from typing import Final
 from unicodedata import category
 
 from episodic_agent.core.episodes.languages import USERS
-from episodic_agent.core.episodes.roles import AGENTS, Attributed, role_of
 from episodic_agent.core.facts.speakers import is_owner
 from episodic_agent.core.ingest import FIELDS, Item
 from episodic_agent.core.language import fold, plural, words
+from episodic_agent.core.threads.turns import AGENTS, Attributed, role_of
 from episodic_agent.data import listed_words
 from episodic_agent.errors import InvalidInput
 from episodic_agent.showing import visible

@@ -1,16 +1,23 @@
 """Take observations in, exactly once, and decide with them what can be decided without a model.
 
-Four steps: known ids are answered with their first receipts; the rest is
-embedded before any transaction; then one short transaction per chunk of one thread appends, indexes, runs
-the boundary machine and writes episode, decision and jobs together; only then is it acknowledged (I10).
+Four steps: known ids are answered with their first receipts; the rest is embedded before any transaction;
+then one short transaction per chunk of one thread appends, indexes, runs the boundary machine and writes
+episode, decision and jobs together; only then is it acknowledged (I10).
+
+A batch under an idempotency key is kept once, by whichever process and whenever it comes again. That rests on
+its messages, which have ids made from the key: for good, and in one transaction with them. That the key came
+with another batch is known for a day, by the digest of all that the first said.
 """
 
+import hashlib
+import json
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import islice
+from typing import Any, Final
 from uuid import UUID
 
 import numpy as np
@@ -21,14 +28,13 @@ from episodic_agent.core.echo import Echo, own_text, own_words
 from episodic_agent.core.identity import assign_ids
 from episodic_agent.core.identity import thread_id as thread_identity
 from episodic_agent.core.ingest import Item, received
-from episodic_agent.core.ingest.steps import SAYING, content_of
-from episodic_agent.core.ingest.words import renewed
+from episodic_agent.core.ingest.words import SAYING, content_of, renewed
 from episodic_agent.core.language import plural, term_counts, tokens
 from episodic_agent.core.language.timewords import date_words
 from episodic_agent.core.language.windows import beginning
-from episodic_agent.core.recall.recurring import marks
+from episodic_agent.core.recall.due import marks
 from episodic_agent.core.threads.channels import channel_name
-from episodic_agent.core.threads.records import INACTIVITY, OPEN, IntakeVerdict
+from episodic_agent.core.threads.resolution import INACTIVITY, OPEN, IntakeVerdict
 from episodic_agent.core.threads.turns import turn_count
 from episodic_agent.core.trace import Recorder, recording, span
 from episodic_agent.engine.arguments import Progress, origin_of
@@ -44,15 +50,22 @@ from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.coming import request_quotes
 from episodic_agent.engine.ingest.echoes import Listening, by_form, is_agent, with_echo
 from episodic_agent.engine.jobs.retrying import until_unopposed
-from episodic_agent.engine.links.asking import ask_for_end
+from episodic_agent.engine.links.candidates import ask_for_end
 from episodic_agent.engine.links.job import OFF, ask_for_link
 from episodic_agent.engine.own_ids import as_brought
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.engine.sections.bounds import take_in
 from episodic_agent.engine.threads.resolving import PlacedItem, Placement, lapsed, named, resolved
-from episodic_agent.engine.trace.work import share
+from episodic_agent.engine.trace.usage import share
 from episodic_agent.engine.tuning.outcomes import listen
-from episodic_agent.errors import EpisodicError, IdTaken, ProviderError, StoreError, StoreUnavailable
+from episodic_agent.errors import (
+    EpisodicError,
+    IdTaken,
+    InvalidInput,
+    ProviderError,
+    StoreError,
+    StoreUnavailable,
+)
 from episodic_agent.protocols import OBSERVATIONS, Embedder, Posting, Transaction, ref_of
 from episodic_agent.schemas import Frame, Observation, Receipt, Scope, Thread, TimeSource, Vector
 from episodic_agent.schemas.jobs import Span
@@ -600,3 +613,50 @@ def _chunks(group: Sequence[Incoming]) -> Iterator[list[Incoming]]:
     for items in by_origin.values():
         for start in range(0, len(items), CHUNK):
             yield items[start : start + CHUNK]
+
+
+REMEMBERED: Final = timedelta(days=1)
+LONGEST: Final = 255  # characters of a key
+
+
+class OnceKey:
+    """What an idempotency key stands for in one user's memory."""
+
+    def __init__(self, at: Scoped, key: str, batch: Sequence[Any], about: Mapping[str, Any]) -> None:
+        """Take the batch as its caller wrote it, and `about` what was said of all of it."""
+        if not isinstance(key, str) or not key.strip() or len(key) > LONGEST:
+            raise InvalidInput(f"an idempotency key has 1 to {LONGEST} characters; give each batch its own")
+        self._at = at
+        self._key = key
+        self._name = _digest(key)
+        self._batch = _digest([batch, dict(about)])
+
+    def check(self) -> None:
+        """Raise IdTaken where another batch came with the key within a day; keeps nothing."""
+        oldest = self._at.deps.clock() - REMEMBERED
+        with self._at.deps.store.begin(self._at.scope, write=False) as tx:
+            self._compare(tx.request(self._name, oldest) or self._batch)
+
+    def named(self, batch: Sequence[Any]) -> list[Any]:
+        """Return the items of a batch, those without an id with one made from the key."""
+        items = [{"content": one} if isinstance(one, str) else one for one in batch]
+        return [
+            {**item, "id": f"{self._key}#{n}"} if isinstance(item, Mapping) and not item.get("id") else item
+            for n, item in enumerate(items)
+        ]
+
+    def keep(self) -> None:
+        """Remember the batch, now that it is kept; IdTaken where another one was faster."""
+        now = self._at.deps.clock()
+        with self._at.deps.store.begin(self._at.scope) as tx:
+            standing = tx.keep_request(self._name, self._batch, now=now, oldest=now - REMEMBERED)
+        self._compare(standing)
+
+    def _compare(self, standing: bytes) -> None:
+        if standing != self._batch:
+            raise IdTaken(f"the idempotency key {self._key!r} came with another batch before; give a new one")
+
+
+def _digest(value: Any) -> bytes:
+    text = json.dumps(value, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8", "replace")).digest()

@@ -18,6 +18,7 @@ from uuid import UUID
 
 from episodic_agent.core.echo import (
     ECHO,
+    LEAST_SHARED,
     RUN,
     By,
     Echo,
@@ -32,11 +33,10 @@ from episodic_agent.core.echo import (
     wanted_terms,
     with_questions,
 )
-from episodic_agent.core.echo.overlap import LEAST_SHARED
 from episodic_agent.core.episodes.languages import PROMPTS
-from episodic_agent.core.episodes.roles import AGENTS, role_of
 from episodic_agent.core.ingest import Item
 from episodic_agent.core.language import words
+from episodic_agent.core.threads.turns import AGENTS, role_of
 from episodic_agent.engine.recently_shown import ShownText
 from episodic_agent.protocols import OBSERVATIONS, Transaction
 from episodic_agent.schemas import Kind, Observation

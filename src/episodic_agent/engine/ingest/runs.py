@@ -1,9 +1,14 @@
-"""The verb `run`: what an agent's run does to a memory (keep steps, read records, end the last episode)."""
+"""The verb `run`: what an agent's run does to a memory (keep steps, read records, end the last episode).
+
+A text that comes again and again, as an agent's steps do ("In the hall: go forward"), is embedded once.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
+
+import numpy as np
 
 from episodic_agent.agents.run import AgentRun, RunReport, Seen, Step, Verbs, interval_of, policy_of_run
 from episodic_agent.core.boundary.contract import Policy, Record
@@ -13,12 +18,11 @@ from episodic_agent.engine.boundary.closing import Closer
 from episodic_agent.engine.boundary.explain import read_records
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.ingest.appending import Ingest, incoming
-from episodic_agent.engine.ingest.repeating import remembering
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput
-from episodic_agent.protocols import Sensor, Transaction
-from episodic_agent.schemas import Reason, Receipt, Scope
+from episodic_agent.protocols import Embedder, Sensor, Transaction
+from episodic_agent.schemas import Reason, Receipt, Scope, Vector
 
 
 def _verbs_of(
@@ -102,3 +106,39 @@ def _verbs(at: Scoped, works: Works, origin: str, policy: Policy[Any] | None) ->
 
     closer = Closer(deps, segmenter)
     return _verbs_of(deps, scope, origin, closer, keep, lambda: works.later.after(scope, wait=True))
+
+
+LIMIT: Final = 4096  # texts: with 384 dimensions six megabytes
+
+
+class RememberingEmbedder:
+    """An embedder that keeps the vectors of the texts it was asked for last; not for several threads."""
+
+    def __init__(self, inner: Embedder, limit: int = LIMIT) -> None:
+        self._inner = inner
+        self._most = limit
+        self._known: dict[str, Vector] = {}  # the longest unused first
+        self.name = inner.name
+
+    @property
+    def dimensions(self) -> int:
+        """Return the inner one's dimensions, asked for no sooner: a server may be away."""
+        return self._inner.dimensions
+
+    def embed(self, texts: Sequence[str]) -> Vector:
+        """Embed texts: float32 [n, d]; only those not known go to the inner one, whose errors pass."""
+        known = self._known
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        results = dict(zip(new, self._inner.embed(new), strict=True)) if new else {}
+        for text in texts:
+            if text in known:
+                results[text] = known.pop(text)
+        known.update(results)
+        for text in list(known)[: max(0, len(known) - self._most)]:
+            del known[text]
+        return np.stack([results[text] for text in texts]) if results else self._inner.embed(texts)
+
+
+def remembering(embedder: Embedder | None, limit: int = LIMIT) -> RememberingEmbedder | None:
+    """Return an embedder that embeds a repeated text once; None where there is none."""
+    return None if embedder is None else RememberingEmbedder(embedder, limit)

@@ -10,8 +10,13 @@ from uuid import UUID
 from episodic_agent.engine.arguments import counted, file_path
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.backlog import STATES, Backlog, JobEntry
-from episodic_agent.engine.jobs.imports import begin_import, state_of_import
-from episodic_agent.engine.jobs.operations import IMPORTS, Operation, operation_of
+from episodic_agent.engine.jobs.operations import (
+    IMPORTS,
+    Operation,
+    begin_import,
+    operation_of,
+    state_of_import,
+)
 from episodic_agent.engine.jobs.operations import operation_id as id_of
 from episodic_agent.engine.jobs.worker import POLL, Say, Worker
 from episodic_agent.engine.later import Later, check_kinds, runner_of

@@ -5,7 +5,7 @@ candidates (active lately, named by a recall cue, found by search) and their fea
 them while a language model, if there is one, judges the best three at the same time, and writes decisions,
 links and cross-thread episodes in one transaction.
 
-**The end.** Where a thread ends a `link_end` job (`asking.py`, `ending.py`) judges it again by all that was
+**The end.** Where a thread ends a `link_end` job (`ending.py`) judges it again by all that was
 said in it, if the policy chooses: it adds what was missed and takes back what the algorithm alone had linked
 wrongly.
 

@@ -26,9 +26,13 @@ from episodic_agent.core.threads.channels import projects_of
 from episodic_agent.core.threads.turns import opens_turn
 from episodic_agent.engine.deps import NO_LINKING, Deps
 from episodic_agent.engine.jobs.kinds import LINK
-from episodic_agent.engine.links.asking import judged_through
-from episodic_agent.engine.links.candidates import CandidateThread, EarlierThreads
-from episodic_agent.engine.links.features import LONGEST
+from episodic_agent.engine.links.candidates import (
+    LONGEST,
+    CandidateThread,
+    EarlierThreads,
+    around,
+    judged_through,
+)
 from episodic_agent.engine.links.job import (
     BEST,
     CONTINUITY,
@@ -40,7 +44,6 @@ from episodic_agent.engine.links.job import (
 from episodic_agent.engine.links.joining import HAND, MATTER, other_end, settle
 from episodic_agent.engine.links.linked import RECALL, holds
 from episodic_agent.engine.links.opinions import LinkQuestion, OpinionAnswer, opinions_of
-from episodic_agent.engine.links.sittings import around
 from episodic_agent.engine.tuning.runs import policy_in_force
 from episodic_agent.protocols import Transaction, stored_decision
 from episodic_agent.schemas import Decision, Job, Json, Link, Observation, Scope, Thread, Vector

@@ -17,8 +17,7 @@ from episodic_agent.core.identity import decision_id
 from episodic_agent.core.links.candidates import LAST_TRY, ThreadCandidate, due
 from episodic_agent.core.links.choice import Talk, choose, talk_of
 from episodic_agent.core.links.evidence import LinkEvidence, judge
-from episodic_agent.core.links.features import Features, ThreadFeatures
-from episodic_agent.core.links.lexicon import cues, recalls
+from episodic_agent.core.links.features import Features, ThreadFeatures, cues, recalls
 from episodic_agent.core.links.outcomes import only_denies, reminds
 from episodic_agent.core.links.policies import AT_END, SAYS_NOTHING, ChoicePolicy, LinkPolicy
 from episodic_agent.core.links.reading import read_message
@@ -28,8 +27,20 @@ from episodic_agent.core.threads.channels import projects_of
 from episodic_agent.core.threads.turns import opens_turn
 from episodic_agent.engine.deps import LINK_PATIENCE, NO_LINKING, Deps
 from episodic_agent.engine.jobs.kinds import LINK
-from episodic_agent.engine.links.candidates import OF_CHOICES, CandidateThread, EarlierThreads, find
-from episodic_agent.engine.links.features import LONGEST, PAGE, ThreadReader, weighs_vectors
+from episodic_agent.engine.links.candidates import (
+    LONGEST,
+    OF_CHOICES,
+    PAGE,
+    CandidateThread,
+    EarlierThreads,
+    ThreadReader,
+    find,
+    sittings_of,
+    talk_from,
+    talks,
+    weighs_vectors,
+    with_latest,
+)
 from episodic_agent.engine.links.joining import HAND, grow, other_end
 from episodic_agent.engine.links.linked import holds
 from episodic_agent.engine.links.opinions import (
@@ -44,7 +55,6 @@ from episodic_agent.engine.links.opinions import (
     settles,
     shown,
 )
-from episodic_agent.engine.links.sittings import sittings_of, talk_from, talks, with_latest
 from episodic_agent.engine.tuning.outcomes import Listener, ask_for_outcomes
 from episodic_agent.engine.tuning.runs import ask_for_tuning, guidance_in_force, policy_in_force
 from episodic_agent.protocols import OBSERVATIONS, LanguageModel, Transaction, ref_of

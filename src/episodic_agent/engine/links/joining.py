@@ -13,7 +13,7 @@ from uuid import UUID
 
 from episodic_agent.core.identity import cross_thread_id
 from episodic_agent.core.links.grouping import Tie, Ties, groups_of, taken_by, ties_of
-from episodic_agent.core.strength.decay import initial_strength
+from episodic_agent.core.strength import initial_strength
 from episodic_agent.engine.threads.session_records import declared_title
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Encoding, Episode, EpisodeKind, Joined, Json, Link, Thread

@@ -31,7 +31,7 @@ from episodic_agent.core.prompts.thread_link import (
     version,
 )
 from episodic_agent.engine.jobs.asking import ask, say_failed
-from episodic_agent.engine.links.features import LAST_MESSAGES, ThreadReader, ends_of, last_said
+from episodic_agent.engine.links.candidates import LAST_MESSAGES, ThreadReader, ends_of, last_said
 from episodic_agent.engine.links.joining import words_of
 from episodic_agent.errors import EpisodicError
 from episodic_agent.protocols import LanguageModel, Transaction

@@ -12,7 +12,7 @@ from episodic_agent.core.identity import cross_thread_id
 from episodic_agent.core.links.grouping import groups_of
 from episodic_agent.core.past import facts_at, link_at, parent_at, strength_at
 from episodic_agent.core.threads.channels import channel_name
-from episodic_agent.core.threads.records import CLOSED, INACTIVITY, OPEN
+from episodic_agent.core.threads.resolution import CLOSED, INACTIVITY, OPEN
 from episodic_agent.core.threads.turns import turn_count
 from episodic_agent.engine.boundary.generations import RESEGMENT
 from episodic_agent.engine.files.own import CheckRecord, FactLine, MarkLine, Moved, Noun, SkillLine

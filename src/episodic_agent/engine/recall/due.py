@@ -19,18 +19,23 @@ from episodic_agent.core.recall.due import (
     APART,
     DATED,
     REACH,
+    STANDS,
     WEEKDAY,
     DaysAsked,
     Matter,
+    Schedule,
+    again_on,
     closeness,
     dated_terms,
     day_of,
     due,
+    marks_of,
     matter_of,
     moving_terms,
     near_terms,
+    schedule_of,
+    stands,
 )
-from episodic_agent.core.recall.recurring import STANDS, Schedule, again_on, marks_of, schedule_of, stands
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import OBSERVATIONS, Refs, Scores, Transaction
 from episodic_agent.schemas import Observation

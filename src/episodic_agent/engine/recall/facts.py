@@ -1,4 +1,7 @@
-"""Which facts answer a query: by words and by meaning, those that hold at a moment or all that ever did."""
+"""Which facts answer a query: by words and by meaning, those that hold at a moment or all that ever did.
+
+How well a short text of one kind answers is told here for skills as well.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -11,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from episodic_agent.core import recall as ranking
+from episodic_agent.core.episodes.languages import guess_language
 from episodic_agent.core.facts.amending import may_amend
 from episodic_agent.core.facts.quoting import is_quotation, says_nothing, told_as
 from episodic_agent.core.facts.rules import asks_for_rules
@@ -18,10 +22,13 @@ from episodic_agent.core.facts.speakers import OWNER
 from episodic_agent.core.facts.stating import has_cue
 from episodic_agent.core.language import tokens
 from episodic_agent.core.language.terms import FAMILY, of_one_family
+from episodic_agent.core.recall.bm25 import K1, B, kept_terms, term_weight
+from episodic_agent.core.recall.confidence import CALIBRATED_FOR
+from episodic_agent.core.recall.fusion import Candidates, measured_share
+from episodic_agent.core.recall.policies import DEFAULT_WEIGHTS
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.quoting import knows_meaning, may_tell_of_changes
 from episodic_agent.engine.recall.elsewhere import Elsewhere, projects_meant
-from episodic_agent.engine.recall.matching import matches
 from episodic_agent.engine.results import FactHit
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.errors import InvalidInput
@@ -32,6 +39,7 @@ from episodic_agent.schemas.facts import Category, Fact, FactEvidence, StoredFac
 if TYPE_CHECKING:
     from episodic_agent.engine.recall.filtering import SearchBounds
 
+
 PER_LEG: Final = 200  # what is over is found too, and falls out after
 ARCHIVED: Final = MarkKind.ARCHIVED.value  # put away, yet what it taught holds
 _CHANGED: Final = 5  # of the best: it is looked for what may tell of a change of them,
@@ -39,7 +47,8 @@ _NEARBY: Final = 20  # among so many,
 _PARTLY: Final = 0.45  # of which each must answer so much as well itself
 _OF_OTHERS: Final = 0.4  # worth of what others say of themselves, where who asks means themselves
 RELEVANT: Final = 0.2  # score below which a fact does not answer
-_AS_GOOD: Final = 0.6  # share of the best one's score, below which none answers: right are 3 of such 117
+# Share of the best one's score below which none answers: any two texts of a language are a little alike.
+_AS_GOOD: Final = 0.6
 _MOSTLY: Final = 0.5  # share of a text that a fact quotes
 _AKIN: Final = 0.25  # worth of a word of the same family: half of the word itself
 _AT_ONCE: Final = 40  # facts: mostly enough of them hold
@@ -196,8 +205,6 @@ def answering(
 ) -> Sequence[FactHit]:
     """Return the facts worth telling with the answer to a query, best first, and where they were said.
 
-    None that answers far worse than the best does: any two texts of one language are a little alike.
-
     `bounds` bind them by what proves them: something said in that stretch of event time, in that thread, one
     of those observations; where only some threads may be told, they are told as they were said there. Those
     stay untold that hold suppressed words, or that nothing proves but what is suppressed or expired. Where
@@ -220,11 +227,7 @@ def answering(
     refs = {one.id: ref_of(numbers[one.thread_id], one.seq) for one in observations.values()}
     hidden = {ref for ref, why in visibility.why(list(refs.values())).items() if not why.startswith(ARCHIVED)}
     for fact, score in relevant:
-        proofs = [
-            observation
-            for e in fact.telling
-            if (observation := observations.get(e.observation_id)) is not None
-        ]
+        proofs = [observations[e.observation_id] for e in fact.telling if e.observation_id in observations]
         places = [one.thread_id for one in proofs if refs[one.id] not in hidden]
         bound = [
             one
@@ -245,7 +248,7 @@ def answering(
     if rules_asked:
         return _with_origins(tx, hits[: max(limit, MOST_RULES)])
     least = _AS_GOOD * max((hit.score for hit in hits), default=0.0)
-    return _with_origins(tx, [hit for hit in hits if hit.score >= least][:limit])
+    return _with_origins(tx, [one for one in hits if one.score >= least][:limit])
 
 
 def _with_origins(tx: Transaction, shown: Sequence[FactHit]) -> Sequence[FactHit]:
@@ -369,3 +372,81 @@ def category_of(category: str | None) -> str | None:
     if name not in list(Category):
         raise InvalidInput(f"no category {category!r}; there are {', '.join(Category)}")
     return name
+
+
+SHORT_TEXTS_PER_LEG: Final = 100
+LOW: Final = 0.3  # cosine below which meaning alone finds nothing
+
+
+def matches(
+    tx: Transaction,
+    deps: Deps,
+    kind: str,
+    query: ranking.Query,
+    vector: Vector | None,
+    *,
+    per_leg: int = SHORT_TEXTS_PER_LEG,
+) -> tuple[Refs, NDArray[np.float64]]:
+    """Return the refs of a kind that share words or meaning with a query, with scores in [0, 1], unordered.
+
+    `per_leg` is how many candidates words bring, and how many meaning does.
+    """
+    refs, words, cosines = _legs(tx, deps, kind, query, vector, per_leg=per_leg)
+    if vector is None:
+        scores, near = words, np.zeros(len(refs), np.bool_)
+    else:
+        share = _meaning(deps, query, cosines)
+        scores, near = share * np.maximum(cosines, 0.0) + (1 - share) * words, cosines >= LOW
+    there = (words > 0) | near
+    return refs[there], scores[there]
+
+
+def as_shown(deps: Deps, cosines: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return cosines on the scale of the default embedder; 0 where there is no vector."""
+    results = cosines.astype(np.float64)
+    own = deps.calibration
+    return np.nan_to_num(results if own is None else own.as_default(results))
+
+
+def _meaning(deps: Deps, query: ranking.Query, cosines: NDArray[np.float64]) -> float:
+    """Return the share of a score that cosine is; the rest is the share of the query's words.
+
+    In a language that the embedder does not know any two texts are near: there words decide, as in a search
+    for messages. On a scale that was not measured nothing tells which languages it knows.
+    """
+    full = DEFAULT_WEIGHTS.dense
+    known = deps.calibration is not None or deps.embedder_name.startswith(CALIBRATED_FOR)
+    if not known:
+        return full
+    query = replace(query, language=query.language or guess_language(query.text))
+    return measured_share(query, Candidates([""] * len(cosines), np.zeros(0), cosines))
+
+
+def _legs(
+    tx: Transaction,
+    deps: Deps,
+    kind: str,
+    query: ranking.Query,
+    vector: Vector | None,
+    *,
+    per_leg: int,
+) -> tuple[Refs, NDArray[np.float64], NDArray[np.float64]]:
+    """Return candidates with the share of the query's words each holds, by rarity, and their cosines."""
+    statistics = tx.index.statistics(kind, query.terms)
+    limits = kept_terms({t: statistics.frequencies.get(t, 0) for t in query.terms}, statistics.documents)
+    weights = {t: term_weight(t, df, statistics.documents) for t, df in limits.items()}
+    length = statistics.average_length
+    refs = np.zeros(0, np.int64)
+    if weights:
+        refs, _ = tx.index.text_scores(kind, weights, k1=K1, b=B, average_length=length, limit=per_leg)
+    if vector is not None:
+        near, _ = tx.index.vector_scores(kind, deps.embedder_name, vector, limit=per_leg)
+        refs = np.union1d(refs, near)
+    words, cosines = np.zeros(len(refs)), np.zeros(len(refs))
+    if weights and len(refs):
+        held = tx.index.text_scores(kind, weights, refs, k1=0.0, b=0.0, average_length=length)[1]
+        top = sum(term_weight(t, limits.get(t, 0), statistics.documents) for t in query.terms)
+        words = held.astype(np.float64) / top
+    if vector is not None and len(refs):
+        cosines = as_shown(deps, tx.index.vector_scores(kind, deps.embedder_name, vector, refs)[1])
+    return refs.astype(np.int64), words, cosines

@@ -12,12 +12,7 @@ from uuid import UUID
 
 import numpy as np
 
-from episodic_agent.core.chains.filters import (
-    SESSION,
-    MetadataFilter,
-    in_time,
-    matches,
-)
+from episodic_agent.core.chains.metadata import SESSION, MetadataFilter, in_time, matches
 from episodic_agent.core.facts.speakers import OWNER, person_of
 from episodic_agent.core.language import fold
 from episodic_agent.core.people.joining import nearest

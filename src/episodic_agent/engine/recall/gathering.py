@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.echo import is_echo, own_words
-from episodic_agent.core.episodes.roles import role_of
 from episodic_agent.core.facts.stating import STATEMENTS, lasting
 from episodic_agent.core.language import tokens
 from episodic_agent.core.language.timewords import date_words
@@ -27,18 +26,17 @@ from episodic_agent.core.recall import (
     time_match,
 )
 from episodic_agent.core.recall.bm25 import K1, B
-from episodic_agent.core.recall.candidates import NEAR, PER_LEG
-from episodic_agent.core.recall.literal import spoken
+from episodic_agent.core.recall.fusion import FIRST_HITS, NEAR, PER_LEG, READ, shared_terms
 from episodic_agent.core.recall.order import STRONG, Order
 from episodic_agent.core.recall.places import sightings, tells_where, thing_asked
-from episodic_agent.core.recall.query import Name
-from episodic_agent.core.recall.second import FIRST_HITS, READ, shared_terms
-from episodic_agent.core.strength.decay import retrievability
+from episodic_agent.core.recall.query import Name, spoken
+from episodic_agent.core.strength import retrievability
+from episodic_agent.core.threads.turns import role_of
+from episodic_agent.engine.embedding import FormerQuery
 from episodic_agent.engine.episodes.listing import open_card, worded_open
 from episodic_agent.engine.recall.concluding import conclusions
 from episodic_agent.engine.recall.facts import replaced_words
 from episodic_agent.engine.recall.filtering import SearchBounds
-from episodic_agent.engine.recall.former import FormerQuery
 from episodic_agent.engine.recall.places import known_visits
 from episodic_agent.engine.results import EpisodeCard
 from episodic_agent.engine.visibility.hidden import WIDER, Visibility

@@ -18,14 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from episodic_agent.core import recall as ranking
-from episodic_agent.core.chains.filters import EVERYTHING, MetadataFilter
+from episodic_agent.core.chains.metadata import EVERYTHING, MetadataFilter
 from episodic_agent.core.context.retrieved import DETAILS, Detail
 from episodic_agent.core.language import words
 from episodic_agent.core.people.joining import People
 from episodic_agent.core.recall.due import DATED_ONLY
-from episodic_agent.core.recall.policies import FUSING, SEED_003, policy_name
-from episodic_agent.core.recall.seed import PER_LEG
-from episodic_agent.core.strength.decay import retrievability
+from episodic_agent.core.recall.policies import FUSING, PER_LEG, SEED_003, policy_name
+from episodic_agent.core.strength import retrievability
 from episodic_agent.engine.arguments import (
     FEW_FACTS,
     MOST_EPISODES,
@@ -36,16 +35,32 @@ from episodic_agent.engine.arguments import (
     worded,
 )
 from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.embedding import BetweenEmbedders, FormerQuery
 from episodic_agent.engine.filters import Walls
 from episodic_agent.engine.people.naming import NOBODY, analysed_by_name, people_of, reading_named
-from episodic_agent.engine.recall import commitments, whereabouts
+from episodic_agent.engine.recall import commitments, happening, sessions, settling
 from episodic_agent.engine.recall.due import due_shares
 from episodic_agent.engine.recall.elsewhere import projects_meant
 from episodic_agent.engine.recall.facts import DIGITS, answering, category_of
 from episodic_agent.engine.recall.filtering import SearchBounds, actors_called, refs_that_count, unheard
-from episodic_agent.engine.recall.former import BetweenEmbedders, FormerQuery
 from episodic_agent.engine.recall.gathering import DAY, Floats, Gathered, Gatherer, within
-from episodic_agent.engine.recall.happening import bounds_of_review, happened_refs
+from episodic_agent.engine.recall.happening import (
+    asked_alone,
+    bounds_of_review,
+    happened_refs,
+    in_its_time,
+    known_names,
+    named_talk,
+    nothing_due,
+    nothing_then,
+    nothing_to_search,
+    refs_of_people,
+    silence,
+    span,
+    why_nothing,
+    zone_of_writer,
+    zone_then,
+)
 from episodic_agent.engine.recall.proving import (
     PROOFS,
     concluded,
@@ -57,20 +72,8 @@ from episodic_agent.engine.recall.proving import (
     ranked_hits,
     why_hidden,
 )
-from episodic_agent.engine.recall.talks import asked_alone, known_names, named_talk, refs_of_people
-from episodic_agent.engine.recall.times import (
-    in_its_time,
-    nothing_due,
-    nothing_then,
-    nothing_to_search,
-    silence,
-    span,
-    why_nothing,
-    zone_of_writer,
-    zone_then,
-)
 from episodic_agent.engine.recall.walls import check_place, reading, thread_asked_for, threads_called
-from episodic_agent.engine.results import Evidence, FactHit, Hit, Recall, Suppressed, hit_of
+from episodic_agent.engine.results import Evidence, FactHit, Recall, Suppressed, best_hits, hit_of
 from episodic_agent.engine.scoped import check_known
 from episodic_agent.engine.visibility.hidden import FADED, Visibility
 from episodic_agent.errors import InvalidInput, ProviderError
@@ -235,10 +238,10 @@ class Recaller:
             about = np.setdiff1d(about, [*named.outside])
         asked = replace(asked, filter_=replace(asked.filter_, about=about, only=only, actors=actors))
         listed = asked.policy == PLACE or (asked.policy != SEED_003 and FUSING[asked.policy].measured)
-        ended = whereabouts.steps_ended(tx, asked.query, asked.filter_, visibility) if listed else None
+        ended = happening.steps_ended(tx, asked.query, asked.filter_, visibility) if listed else None
         if listed and ended is None:
-            sessions = commitments.sessions_asked(tx, self._question(tx, asked), asked.now, visibility)
-            ended = np.unique(np.concatenate(sessions)) if sessions else None
+            asked_for = sessions.sessions_asked(tx, self._question(tx, asked), asked.now, visibility)
+            ended = np.unique(np.concatenate(asked_for)) if asked_for else None
         if ended is not None:
             asked = replace(asked, policy=PLACE, filter_=replace(asked.filter_, about=ended))
         unbounded = _with_happened(tx, _with_talk(tx, _with_speakers(tx, asked)), visibility)
@@ -285,7 +288,7 @@ class Recaller:
         """Answer with what a curtain shows; `fades` False without what time has done."""
         query, options = asked.query, asked.options
         if asked.policy == PLACE:
-            listed = whereabouts.recall(
+            listed = happening.recall(
                 tx,
                 query,
                 asked.filter_,
@@ -294,7 +297,7 @@ class Recaller:
                 observations=options.observations,
                 visibility=visibility,
             )
-            if _best(listed):
+            if best_hits(listed):
                 return listed
             unknown = unheard(tx, options.channel, options.speaker, asked.filter_.only)
             return replace(listed, notes=[unknown]) if unknown else listed
@@ -333,25 +336,25 @@ class Recaller:
         taken_on = commitments.commitments_asked(tx, self._question(tx, asked), asked.now, visibility)
         return replace(asked, taken_on=taken_on)
 
-    def _question(self, tx: Transaction, asked: "_SearchRequest") -> commitments.CommitmentQuestion:
+    def _question(self, tx: Transaction, asked: "_SearchRequest") -> settling.CommitmentQuestion:
         text, deps, bounds = asked.query.text, self._deps, asked.filter_
         among = partial(within, tx, bounds) if bounds else None
-        return commitments.CommitmentQuestion(text, asked.vector, deps.embedder_name, deps.language, among)
+        return settling.CommitmentQuestion(text, asked.vector, deps.embedder_name, deps.language, among)
 
     def _left_out(
         self, tx: Transaction, asked: "_SearchRequest", recall: Recall, visibility: Visibility, at: datetime
     ) -> list[Suppressed]:
         """Return what would be a hit but for marks and suppressed words, then but for its strength."""
-        shown = {hit.episode_id for hit in _best(recall)}
+        shown = {hit.episode_id for hit in best_hits(recall)}
         left: list[Suppressed] = []
         lifted = Visibility(tx, at, lifted=True)
-        for hit in _best(self._answer(tx, asked, lifted)) if visibility.drawn else ():
+        for hit in best_hits(self._answer(tx, asked, lifted)) if visibility.drawn else ():
             # one that is shown for other messages, or was not good enough without these, is left out in part
             if why := why_hidden(tx, visibility, hit):
                 left.append(Suppressed(hit, why))
         if asked.policy == PLACE:  # where somebody was counts, not how strong it is
             return left
-        fresh = _best(self._answer(tx, asked, visibility, fades=False))
+        fresh = best_hits(self._answer(tx, asked, visibility, fades=False))
         stored = tx.episodes.get([hit.episode_id for hit in fresh])
         for hit in fresh:
             if hit.episode_id not in shown and hit.episode_id in stored:
@@ -646,7 +649,7 @@ def _by_place(query: ranking.Query, policy: str, options: SearchOptions) -> bool
     """Tell whether a question asks for a place alone, or all that a filter leaves: nothing is embedded."""
     if _of_its_time(query, policy, options):
         return False
-    return policy != SEED_003 and whereabouts.answers(query, SearchBounds(place=options.place))
+    return policy != SEED_003 and happening.answers(query, SearchBounds(place=options.place))
 
 
 def _asked(
@@ -669,11 +672,6 @@ def _asked(
     return _SearchRequest(
         query, policy, bounds, options, now, embedded.vector, embedded.notes, embedded.former
     )
-
-
-def _best(recall: Recall) -> Sequence[Hit]:
-    """Return the hits, or what is not good enough to be some."""
-    return recall.hits or recall.candidates
 
 
 def _strength(episode: Episode, now: datetime) -> float:

@@ -1,8 +1,12 @@
-"""Recall as a caller asks for it: the options read, the answer noted and shown as a prompt is told it."""
+"""Recall as a caller asks for it: search, and the places where a user's threads were, visit by visit.
 
-from collections.abc import Mapping
+The options are read, the answer is noted and shown as a prompt is told it.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Final, Unpack
 from uuid import UUID
 
 from episodic_agent.core.context.retrieved import (
@@ -15,12 +19,23 @@ from episodic_agent.core.context.retrieved import (
 from episodic_agent.core.language import excerpt
 from episodic_agent.core.threads.channels import project_called
 from episodic_agent.engine.arguments import aware, clean_name
-from episodic_agent.engine.filters import Filter, Walls, filter_of, walls_of
+from episodic_agent.engine.episodes.listing import find_thread
+from episodic_agent.engine.filters import Filter, Narrowed, Walls, filter_of, narrowed, walls_of
+from episodic_agent.engine.recall.places import (
+    PlaceSummary,
+    Stretch,
+    VisitCard,
+    count_places,
+    route_of,
+    visits_of,
+)
 from episodic_agent.engine.recall.searching import Recaller, SearchOptions
 from episodic_agent.engine.recently_shown import shown_by
 from episodic_agent.engine.results import DetailedRecall, FullEpisode, Hit, Recall
-from episodic_agent.engine.scoped import Scoped
-from episodic_agent.engine.strength.reviewing import note_recall
+from episodic_agent.engine.scoped import RoomOf, Scoped
+from episodic_agent.engine.strength import note_recall
+from episodic_agent.engine.trace.acts import acts
+from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Kind, Observation
 
 
@@ -109,3 +124,54 @@ def _shown(observation: Observation, query: str) -> str:
     if observation.kind is not Kind.TOOL:
         return observation.text
     return excerpt(observation.text, query, LONGEST_PROOF, output=True)
+
+
+_TAKES: Final = ("thread", "since", "until")
+
+
+@acts("places")
+class PlaceRoom(RoomOf):
+    """Where a user's threads were; a filter takes `thread`, `since` and `until`."""
+
+    def __init__(self, at: Scoped) -> None:
+        self._at = at
+
+    def list(self, *, filter: Filter | None = None, **narrow: Unpack[Narrowed]) -> PlaceSummary:
+        """Return where the user's threads were, how often and how long, and the moves from place to place.
+
+        Visits that touch [since, until) count whole.
+        """
+        filter_ = narrowed(filter, narrow, takes=_TAKES)
+        with self._at.read() as tx:
+            return count_places(tx, _stretch(tx, filter_))
+
+    def visits(
+        self,
+        place: str,
+        /,
+        *,
+        limit: int | None = None,
+        order: str = "newest",
+        filter: Filter | None = None,
+        **narrow: Unpack[Narrowed],
+    ) -> Sequence[VisitCard]:
+        """Return the visits of a place, each linked to the one before and the one after it.
+
+        `order` is newest (first) or oldest. Raises NotFound, with the nearest name, where nobody ever was.
+        """
+        filter_ = narrowed(filter, narrow, takes=_TAKES)
+        with self._at.read() as tx:
+            return visits_of(tx, clean_name(place) or "", _stretch(tx, filter_), limit=limit, order=order)
+
+    def route(
+        self, thread: str, /, *, filter: Filter | None = None, **narrow: Unpack[Narrowed]
+    ) -> Sequence[VisitCard]:
+        """Return the places a thread went through, in order, with the episodes of each visit."""
+        filter_ = narrowed(filter, narrow, takes=("since", "until"))
+        with self._at.read() as tx:
+            return route_of(tx, _stretch(tx, replace(filter_, thread=thread)))
+
+
+def _stretch(tx: Transaction, filter: Filter) -> Stretch:
+    identity = None if filter.thread is None else find_thread(tx, clean_name(filter.thread) or "").id
+    return Stretch(identity, aware(filter.since), aware(filter.until))

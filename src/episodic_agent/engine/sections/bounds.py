@@ -23,8 +23,8 @@ from episodic_agent.core.sections.triggers import (
     most_urgent,
     opens_section,
 )
-from episodic_agent.core.strength.decay import initial_strength
-from episodic_agent.core.threads.records import OPEN
+from episodic_agent.core.strength import initial_strength
+from episodic_agent.core.threads.resolution import OPEN
 from episodic_agent.core.threads.turns import opens_turn, turn_count
 from episodic_agent.engine.chains.ancestry import hand_down
 from episodic_agent.engine.jobs.kinds import COMPACT

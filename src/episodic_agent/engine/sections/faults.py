@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from episodic_agent.core.sections.triggers import Trigger
-from episodic_agent.core.threads.records import OPEN
+from episodic_agent.core.threads.resolution import OPEN
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.kinds import COMPACT
 from episodic_agent.engine.sections.bounds import covers, current, end_section, request

@@ -27,8 +27,7 @@ from episodic_agent.core.sections.triggers import Trigger
 from episodic_agent.core.threads.turns import turn_count
 from episodic_agent.engine.chains.ancestry import OFF as UNCHAINED
 from episodic_agent.engine.deps import Deps
-from episodic_agent.engine.episodes.languages import language_for
-from episodic_agent.engine.episodes.wording import LATER, REFUSED, described
+from episodic_agent.engine.episodes.wording import LATER, REFUSED, described, language_for
 from episodic_agent.engine.jobs.asking import LAST_TRY, ROUNDS, ask, may_pass, say_failed
 from episodic_agent.engine.jobs.kinds import CHAIN, COMPACT, FACTS
 from episodic_agent.engine.jobs.retrying import until_unopposed

@@ -23,10 +23,9 @@ from episodic_agent.core.identity import decision_id, skill_id
 from episodic_agent.core.language import term_counts
 from episodic_agent.core.language.windows import windows
 from episodic_agent.core.prompts import skills as asking
-from episodic_agent.core.skills.courses import courses_of
 from episodic_agent.core.skills.keeping import DECISION, Change, changes, in_words_of, overflowing, verdict_on
 from episodic_agent.core.skills.mining import mine
-from episodic_agent.core.skills.requests import Exchange
+from episodic_agent.core.skills.requests import Exchange, courses_of
 from episodic_agent.core.skills.sequences import Course
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.asking import LAST_TRY, ask, may_pass, say_failed

@@ -23,9 +23,9 @@ from episodic_agent.showing import described
 
 if TYPE_CHECKING:
     from episodic_agent.core import recall as ranking
-    from episodic_agent.engine.recall import matching
+    from episodic_agent.engine.recall import facts
 else:
-    matching = module("episodic_agent.engine.recall.matching")
+    facts = module("episodic_agent.engine.recall.facts")
     ranking = module("episodic_agent.core.recall")
 
 
@@ -137,7 +137,7 @@ def best(
     tx: Transaction, deps: Deps, query: "ranking.Query", vector: Vector | None
 ) -> Sequence[tuple[StoredSkill, float]]:
     """Return the skills that share words or meaning with a query, best first, with scores in [0, 1]."""
-    refs, scores = matching.matches(tx, deps, SKILLS, query, vector)
+    refs, scores = facts.matches(tx, deps, SKILLS, query, vector)
     skills = {kept.number: kept for kept in tx.knowledge.skills(numbers=refs.tolist())}
     rows = [
         (skills[int(ref)], float(score))

@@ -18,7 +18,7 @@ from episodic_agent.core.echo import all_own_words
 from episodic_agent.core.episodes.extractive import EpisodeText, encode_extractive
 from episodic_agent.core.identity import episode_id
 from episodic_agent.core.language.mentions.reading import mentions
-from episodic_agent.core.strength.decay import retrievability
+from episodic_agent.core.strength import retrievability
 from episodic_agent.core.threads.turns import Pair, Turn, pairs, turns
 from episodic_agent.engine.threads.session_records import declared_title
 from episodic_agent.engine.visibility.hidden import Visibility

@@ -15,8 +15,17 @@ from episodic_agent.core.facts.speakers import person_of
 from episodic_agent.core.identity import decision_id, thread_id
 from episodic_agent.core.ingest import Item
 from episodic_agent.core.threads.channels import Channels, channel_name
-from episodic_agent.core.threads.records import OPEN, Arriving, IntakeVerdict, Resolution, ThreadView
-from episodic_agent.core.threads.resolution import OF_LATE, Resolver, idle, is_over_channels
+from episodic_agent.core.threads.resolution import (
+    OF_LATE,
+    OPEN,
+    Arriving,
+    IntakeVerdict,
+    Resolution,
+    Resolver,
+    ThreadView,
+    idle,
+    is_over_channels,
+)
 from episodic_agent.core.threads.turns import is_reply
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Transaction, stored_decision

@@ -7,8 +7,7 @@ from itertools import islice
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.core.chains.metadata import SuppliedMetadata, capped
-from episodic_agent.core.chains.outcomes import OUTCOMES
+from episodic_agent.core.chains.metadata import OUTCOMES, SuppliedMetadata, capped
 from episodic_agent.core.identity import session_id
 from episodic_agent.core.ingest.times import read_time
 from episodic_agent.engine.arguments import (

@@ -12,14 +12,13 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.chains.deciding import EXPLICIT, ChainChoice, decision_of, unjudged_verdict
-from episodic_agent.core.chains.metadata import SuppliedMetadata, capped, read_metadata
-from episodic_agent.core.chains.outcomes import ABANDONED
+from episodic_agent.core.chains.metadata import ABANDONED, SuppliedMetadata, capped, read_metadata
 from episodic_agent.core.chains.records import EpisodeStanding
 from episodic_agent.core.chains.trees import check_order, check_parent
 from episodic_agent.core.identity import thread_id as thread_identity
 from episodic_agent.core.sections.triggers import Trigger
 from episodic_agent.core.threads.channels import channel_name, projects_of
-from episodic_agent.core.threads.records import CLOSED, OPEN
+from episodic_agent.core.threads.resolution import CLOSED, OPEN
 from episodic_agent.engine.arguments import SESSION_STATES
 from episodic_agent.engine.boundary.segmenting import Segmenter, end_frame, end_thread
 from episodic_agent.engine.chains.ancestry import OFF, parents_above
@@ -29,7 +28,7 @@ from episodic_agent.engine.episodes.encoding import ask_again, posting_of
 from episodic_agent.engine.episodes.wording import LATER, REFUSED
 from episodic_agent.engine.jobs.kinds import CHAIN
 from episodic_agent.engine.jobs.retrying import until_unopposed
-from episodic_agent.engine.links.asking import ask_for_end
+from episodic_agent.engine.links.candidates import ask_for_end
 from episodic_agent.engine.sections.bounds import abandon, current, end_section, primary, request
 from episodic_agent.engine.sections.job import embeddable, index_section, searchable
 from episodic_agent.engine.threads.session_records import (

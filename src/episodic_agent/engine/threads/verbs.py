@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from episodic_agent.core.threads.channels import Channels, channel_name, check_timeout
-from episodic_agent.core.threads.records import OPEN, as_record
+from episodic_agent.core.threads.resolution import OPEN, as_record
 from episodic_agent.engine.arguments import (
     aware,
     clean_name,

@@ -1,6 +1,6 @@
 """One turn from its first word to the last work that was done for it, as a tree (docs/internals/tracing.md).
 
-How long things took is kept with the turn (`engine.trace.work`); what was decided is looked up when somebody
+How long things took is kept with the turn (`engine.trace.usage`); what was decided is looked up when somebody
 asks, so that it is told as it stands now. Text is left out unless it is asked for.
 """
 
@@ -25,7 +25,7 @@ from episodic_agent.engine.threads.resolving import THREAD
 from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.trace.auditing import audit_kind, audit_of
 from episodic_agent.engine.trace.changes import MemoryChanges, changes_between
-from episodic_agent.engine.trace.work import ADD
+from episodic_agent.engine.trace.usage import ADD
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import Transaction, ref_of, split_ref, stored_decision
 from episodic_agent.schemas import AuditEntry, AuditKind, Decision, Json, Observation

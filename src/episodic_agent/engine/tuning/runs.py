@@ -21,17 +21,19 @@ from episodic_agent.core.language import plural
 from episodic_agent.core.links.policies import AT_END, LinkPolicy, SeedPolicy, link_policy, seed_score
 from episodic_agent.core.links.verdict import LINK as LINKED
 from episodic_agent.core.prompts import thread_link
-from episodic_agent.core.tuning.disagreements import TuningFinding
-from episodic_agent.core.tuning.records import (
+from episodic_agent.core.tuning import (
+    EVERY,
     LabelledDecision,
     PolicySetting,
     Rates,
+    TuningFinding,
     TuningRecord,
     TuningRules,
     rates,
+    rescored,
+    rollback,
+    run,
 )
-from episodic_agent.core.tuning.runs import EVERY, rollback, run
-from episodic_agent.core.tuning.weighting import rescored
 from episodic_agent.engine.deps import NO_LINKING, Deps
 from episodic_agent.engine.jobs.kinds import CHAIN, LINK, TUNE, TUNED
 from episodic_agent.engine.jobs.retrying import until_unopposed

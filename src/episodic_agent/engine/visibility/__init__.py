@@ -20,5 +20,5 @@ archives what is old, weak or too much, and lets it be erased after a grace peri
 
 **To add** a reason to hide something, make it a kind of mark, order it among the others, and let the view of
 hidden spans return it; recall, listings, context and links then follow. A retention rule goes into
-`core/strength/retention.py` with its unit and its reason in words.
+`core/strength.py` with its unit and its reason in words.
 """

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.core.strength.retention import read_retention
+from episodic_agent.core.strength import read_retention
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.files.own import MarkLine, Noun, RetentionLine
 from episodic_agent.engine.visibility.hidden import span_of

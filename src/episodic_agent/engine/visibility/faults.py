@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from episodic_agent.core.language import plural
-from episodic_agent.core.strength.retention import read_retention
+from episodic_agent.core.strength import read_retention
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import Mark, Transaction, split_ref
 

@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS, script
 from episodic_agent.core.language.sentences import sentences
+from episodic_agent.core.language.terms import BIGRAM_SCRIPTS, script
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Cover, Mark, MarkKind, Refs, Transaction, ref_of
 from episodic_agent.schemas import Episode, Json, Observation, Thread

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final, Protocol
 from uuid import UUID
 
-from episodic_agent.core.strength.retention import Chosen, Retention, let_go, read_retention
+from episodic_agent.core.strength import Chosen, Retention, let_go, read_retention
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.protocols import Mark, MarkKind, OwnRetention, Transaction, ref_of, split_ref

@@ -8,7 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.language import repair
-from episodic_agent.core.strength.retention import Chosen, Retention, read_retention, strength_at
+from episodic_agent.core.strength import Chosen, Retention, read_retention, strength_at
 from episodic_agent.engine.arguments import aware, clean_name, episode_identity
 from episodic_agent.engine.episodes import listing
 from episodic_agent.engine.episodes.listing import find_thread

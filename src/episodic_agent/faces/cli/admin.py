@@ -13,7 +13,7 @@ import click
 
 from episodic_agent.core.boundary.policies import policy_names
 from episodic_agent.core.language import plural
-from episodic_agent.core.strength.retention import read_span
+from episodic_agent.core.strength import read_span
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.cli.app import App, Listing, common, out, print_json, say
 from episodic_agent.lazily import module

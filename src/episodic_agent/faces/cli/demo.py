@@ -23,7 +23,7 @@ from episodic_agent.data import demo_folder
 from episodic_agent.engine.boundary.explain import Explanation
 from episodic_agent.engine.context.assembling import ThreadContext
 from episodic_agent.engine.facts.verbs import FactCard
-from episodic_agent.engine.ingest.repeating import remembering
+from episodic_agent.engine.ingest.runs import remembering
 from episodic_agent.engine.memory import Memory as Engine
 from episodic_agent.engine.results import EpisodeCard, Recall
 from episodic_agent.engine.user import UserMemory

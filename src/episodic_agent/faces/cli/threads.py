@@ -7,7 +7,7 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from episodic_agent.core.chains.outcomes import OUTCOMES
+from episodic_agent.core.chains.metadata import OUTCOMES
 from episodic_agent.core.language import plural
 from episodic_agent.engine.arguments import RESOLUTIONS, SESSION_STATES
 from episodic_agent.faces import wording

@@ -8,7 +8,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from episodic_agent.core.boundary.conversation.default import DefaultPolicy
-from episodic_agent.core.strength.decay import retrievability
+from episodic_agent.core.strength import retrievability
 from episodic_agent.engine.boundary.traces import BoundaryTrace
 from episodic_agent.faces.dashboard.wording import clock_seconds
 from episodic_agent.showing import clipped

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from fastapi import APIRouter, Request, Response
 
-from episodic_agent.core.strength.decay import retrievability
+from episodic_agent.core.strength import retrievability
 from episodic_agent.engine.results import EpisodeCard
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import InvalidInput

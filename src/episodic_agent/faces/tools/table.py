@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from episodic_agent.core.chains.outcomes import OUTCOMES
+from episodic_agent.core.chains.metadata import OUTCOMES
 from episodic_agent.core.chains.sequences import GAP, ReplayedEpisode, replay_text, story_ends
 from episodic_agent.core.context.quoting import shown_name
 from episodic_agent.core.echo import marked

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from episodic_agent.core.strength.decay import retrievability
+from episodic_agent.core.strength import retrievability
 from episodic_agent.engine.results import EpisodeCard
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.faces.year.sections import Learned, Row, held_in_turn, learned_facts, suppressed_by

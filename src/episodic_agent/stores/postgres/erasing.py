@@ -13,13 +13,12 @@ from episodic_agent.schemas import Scope
 from episodic_agent.schemas.erasures import Erasure, Sweep
 from episodic_agent.stores.catalogue import POSTGRES
 from episodic_agent.stores.faults import reach
-from episodic_agent.stores.keys import key_of, keys_of
 from episodic_agent.stores.postgres.server.batches import read_columns, to_stored
 from episodic_agent.stores.postgres.server.connection import PostgresConnections, connect
 from episodic_agent.stores.postgres.server.failures import gist
 from episodic_agent.stores.postgres.server.migrate import APP, SCHEMA
 from episodic_agent.stores.postgres.server.session import Connection, KnownScopes, PostgresSession
-from episodic_agent.stores.rows import as_made, in_small, to_json
+from episodic_agent.stores.rows import as_made, in_small, key_of, keys_of, to_json
 from episodic_agent.stores.tables.erasing import (
     ERASURE,
     ActorTable,

@@ -9,17 +9,13 @@ from uuid import UUID
 from episodic_agent.protocols import ref_of
 from episodic_agent.schemas.facts import StoredFact
 from episodic_agent.schemas.skills import StoredSkill, TurnRef
-from episodic_agent.stores.fact_rows import CHANGING, FACT, fact_columns
+from episodic_agent.stores.fact_rows import CHANGING, FACT, SKILL, SKILL_CHANGING, fact_columns, skill_columns
 from episodic_agent.stores.nouns import columns_of
 from episodic_agent.stores.postgres.server.batches import bigints, byteas, read_columns, texts
 from episodic_agent.stores.postgres.server.packing import Binary
 from episodic_agent.stores.postgres.server.session import OWN_ROW, PostgresSession
 from episodic_agent.stores.rows import to_microseconds, to_time
-from episodic_agent.stores.skill_rows import CHANGING as SKILL_CHANGING
-from episodic_agent.stores.skill_rows import SKILL, skill_columns
-from episodic_agent.stores.tables.decisions import DecisionTable
-from episodic_agent.stores.tables.facts import FactTable
-from episodic_agent.stores.tables.skills import SkillTable
+from episodic_agent.stores.tables.facts import DecisionTable, FactTable, SkillTable
 
 _SKILL_NAMES: Final = [name.strip() for name in SKILL_CHANGING.split(",")]
 _TYPES: Final = [*["text"] * 5, *["double precision"] * 2, *["bigint"] * 5]  # of what changes, in its order

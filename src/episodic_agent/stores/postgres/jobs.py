@@ -1,7 +1,8 @@
-"""Later work as rows: asked for in the transaction of its cause, claimed under a lease, fenced by a token.
+"""Upkeep as rows: later work, and marks and expiries of many spans.
 
-Claims of one scope follow each other (an advisory lock), those of different scopes run side by side. The
-table names whose each job is, so that a claim over all spaces reads nothing else.
+Later work is asked for in the transaction of its cause, claimed under a lease, fenced by a token. Claims of
+one scope follow each other (an advisory lock), those of different scopes run side by side. The table names
+whose each job is, so that a claim over all spaces reads nothing else.
 """
 
 from collections.abc import Sequence
@@ -10,15 +11,21 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID, uuid4
 
 from episodic_agent.errors import Conflict, NotFound
-from episodic_agent.schemas import Job, Scope
+from episodic_agent.schemas import Job, Observation, Scope
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.lease import is_gone
 from episodic_agent.stores.nouns import JOB, columns_of, job_of
 from episodic_agent.stores.postgres.server.batches import bigints, byteas, from_stored, read_columns, texts
 from episodic_agent.stores.postgres.server.connection import PostgresConnections
-from episodic_agent.stores.postgres.server.session import Connection, PostgresSession, key_of, keys_of
+from episodic_agent.stores.postgres.server.session import (
+    OWN_ROW,
+    Connection,
+    PostgresSession,
+    key_of,
+    keys_of,
+)
 from episodic_agent.stores.rows import to_microseconds
-from episodic_agent.stores.tables.upkeep import LedgerTable
+from episodic_agent.stores.tables.upkeep import MARK, LedgerTable, UpkeepTable
 
 _NOW: Final = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 _OLDEST_FIRST: Final = "ORDER BY run_after, asked_at, id"
@@ -326,3 +333,50 @@ def _narrowed(scope: Scope | None, space: str | None) -> tuple[str, tuple[int, .
 def _both(keys: tuple[int, ...]) -> tuple[int | None, int | None]:
     """Return space and owner, None for what is not narrowed to."""
     return keys[0] if keys else None, keys[1] if len(keys) > 1 else None
+
+
+_WHOSE: Final = "WHERE space = %s AND owner = %s"
+_TOUCHED: Final = (
+    "SELECT p.place - 1, s.* FROM unnest(%s::text[]) WITH ORDINALITY AS k (kind, rank)"
+    " CROSS JOIN unnest(%s::bigint[], %s::bigint[]) WITH ORDINALITY AS p (first_ref, last_ref, place)"
+    f" CROSS JOIN LATERAL (SELECT {MARK} FROM span_mark {_WHOSE} AND kind = k.kind"
+    " AND first_ref <= p.last_ref ORDER BY first_ref DESC LIMIT 1) AS s"
+    " WHERE s.last_ref >= p.first_ref ORDER BY k.rank"
+)
+_KEEP: Final = (
+    "INSERT INTO expiry (space, owner, ref, at)"
+    f" SELECT s.space, s.owner, g.* FROM {OWN_ROW}, unnest(%s::bigint[], %s::bigint[]) AS g"
+)
+
+
+class PostgresUpkeep(UpkeepTable, PostgresWork):
+    """The `UpkeepRecords` of one transaction."""
+
+    _session: PostgresSession
+    locked = " FOR UPDATE"
+
+    def _touching(self, kinds: Sequence[str], spans: Sequence[tuple[int, int]]) -> list[tuple[Any, ...]]:
+        firsts, lasts = bigints([first for first, _ in spans]), bigints([last for _, last in spans])
+        rows = self._session.rows(_TOUCHED, (texts(kinds), firsts, lasts, *self._session.keys))
+        return [read_columns(columns) for columns in rows]
+
+    def _expired(self, spans: Sequence[tuple[int, int]], now: int) -> list[tuple[Any, ...]]:
+        sql = (
+            "SELECT DISTINCT e.ref FROM unnest(%s::bigint[], %s::bigint[]) AS p (first_ref, last_ref)"
+            f" CROSS JOIN LATERAL (SELECT ref FROM expiry {_WHOSE}"
+            " AND ref BETWEEN p.first_ref AND p.last_ref AND at <= %s) AS e ORDER BY e.ref"
+        )
+        firsts, lasts = bigints([first for first, _ in spans]), bigints([last for _, last in spans])
+        return self._session.rows(sql, (firsts, lasts, *self._session.keys, now))
+
+
+def keep_expiries(session: PostgresSession, refs: Sequence[int], observations: Sequence[Observation]) -> None:
+    """Note when observations that are just stored are to be erased; most never are."""
+    timed = [
+        (ref, to_microseconds(o.expires_at))
+        for ref, o in zip(refs, observations, strict=True)
+        if o.expires_at is not None
+    ]
+    if timed:
+        columns = bigints([ref for ref, _ in timed]), bigints([at for _, at in timed])
+        session.insert(_KEEP, (*session.keys, *columns), len(timed))

@@ -11,7 +11,7 @@ from episodic_agent.stores.postgres.server.batches import byteas, read_columns, 
 from episodic_agent.stores.postgres.server.session import OWN_ROW, PostgresSession
 from episodic_agent.stores.rows import to_microseconds
 from episodic_agent.stores.tables.dialect import Table
-from episodic_agent.stores.tables.spans import ConditionTable, passing_all
+from episodic_agent.stores.tables.episodes import ConditionTable, passing_all
 
 _OWN: Final = "space = %s AND owner = %s"
 # One look-up for each value: without statistics `= ANY(…)` reads all there is of the scope.

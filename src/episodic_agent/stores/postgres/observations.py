@@ -16,10 +16,9 @@ from episodic_agent.errors import Conflict, InvalidInput
 from episodic_agent.protocols import ref_of, split_ref
 from episodic_agent.schemas import Observation, Receipt
 from episodic_agent.stores.faults import reach
-from episodic_agent.stores.hashing import altered_of
 from episodic_agent.stores.nouns import OBSERVATION, STORED_OBSERVATION, observation_columns, observation_of
 from episodic_agent.stores.postgres.erasing import PostgresErasing
-from episodic_agent.stores.postgres.places import go_on
+from episodic_agent.stores.postgres.jobs import keep_expiries
 from episodic_agent.stores.postgres.server.batches import (
     bigints,
     byteas,
@@ -30,8 +29,8 @@ from episodic_agent.stores.postgres.server.batches import (
 )
 from episodic_agent.stores.postgres.server.packing import Binary
 from episodic_agent.stores.postgres.server.session import EACH, LAST_SEQ, OWN_ROW, PostgresSession
-from episodic_agent.stores.postgres.visibility import keep_expiries
-from episodic_agent.stores.records import restored, shortened
+from episodic_agent.stores.postgres.threads import go_on
+from episodic_agent.stores.rows import altered_of, restored, shortened
 from episodic_agent.stores.tables.observations import ObservationTable
 
 _READ: Final = f"SELECT {OBSERVATION} FROM observation WHERE space = %s AND owner = %s AND erased_at IS NULL"

@@ -27,7 +27,7 @@ from episodic_agent.stores.postgres.episodes import PostgresEpisodes
 from episodic_agent.stores.postgres.erasing import erase_scope, erasures, residue, settle, sweep
 from episodic_agent.stores.postgres.facts import PostgresKnowledge
 from episodic_agent.stores.postgres.index import PostgresIndex
-from episodic_agent.stores.postgres.jobs import PostgresClaim, count_jobs, renew
+from episodic_agent.stores.postgres.jobs import PostgresClaim, PostgresUpkeep, count_jobs, renew
 from episodic_agent.stores.postgres.observations import PostgresObservations
 from episodic_agent.stores.postgres.server.batches import read_columns, to_stored
 from episodic_agent.stores.postgres.server.connection import PostgresConnections, PostgresOptions
@@ -41,7 +41,6 @@ from episodic_agent.stores.postgres.server.session import (
 )
 from episodic_agent.stores.postgres.threads import PostgresThreads
 from episodic_agent.stores.postgres.vectors import pack_vectors
-from episodic_agent.stores.postgres.visibility import PostgresUpkeep
 from episodic_agent.stores.postgres.words.segments import Segments
 from episodic_agent.stores.rows import to_day
 from episodic_agent.stores.tables.keys import KeyTable, Run

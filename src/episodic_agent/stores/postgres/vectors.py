@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from episodic_agent.core.vectors import Halves, as_floats, in_halves, length_error, scales
 from episodic_agent.protocols import Refs, Scores
 from episodic_agent.schemas import Vector
-from episodic_agent.stores.arrays import Integers, SortedRefs, best
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.postgres.server.packing import (
     half_vector,
@@ -26,7 +25,8 @@ from episodic_agent.stores.postgres.server.packing import (
     numbers,
 )
 from episodic_agent.stores.postgres.server.session import OWN_ROW, Connection, PostgresSession
-from episodic_agent.stores.scoring import best_of_each, products, unit
+from episodic_agent.stores.scoring import LongIntegers as Integers
+from episodic_agent.stores.scoring import SortedRefs, best, best_of_each, products, unit
 
 _SPARE: Final = 32
 _FEW: Final = 400  # documents whose rows are all read rather than searched

@@ -1,7 +1,8 @@
-"""Episodes, their encodings and the decisions that made them, as rows.
+"""Episodes, their encodings, the decisions that made them, and which goes on from which, as rows.
 
 `generation_from`..`generation_to` is half open: an episode belongs to generations from <= g < to, and is
-current while `generation_to` is NULL.
+current while `generation_to` is NULL. What episodes are about is kept inverted: the rows of metadata, and
+what passes conditions on them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,21 +10,121 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from episodic_agent.protocols import ref_of
+from episodic_agent.protocols import Walk, ref_of
 from episodic_agent.schemas import Episode
-from episodic_agent.schemas.chains import Condition
-from episodic_agent.stores.nouns import (
-    EPISODE,
-    columns_of,
-    episode_of,
-)
-from episodic_agent.stores.rows import (
-    to_microseconds,
-)
-from episodic_agent.stores.sqlite.chains import SqliteNodes
+from episodic_agent.schemas.chains import Condition, Term, TreeNode
+from episodic_agent.schemas.strength import Standing
+from episodic_agent.stores.nouns import EPISODE, columns_of, episode_of
+from episodic_agent.stores.rows import id_of, optional_id, to_json, to_microseconds, to_time
 from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_list, number_list
-from episodic_agent.stores.sqlite.metadata import SqliteConditions, SqliteMetadata
-from episodic_agent.stores.tables.episodes import EpisodeTable
+from episodic_agent.stores.tables.dialect import Table
+from episodic_agent.stores.tables.episodes import ConditionTable, EpisodeTable, passing_all
+
+_NODE: Final = "e.id, e.parent_episode_id, e.start_at"
+_CHILDREN: Final = "episode e INDEXED BY episode_parent"
+
+
+class SqliteNodes(Table):
+    """Episodes as the nodes of chains."""
+
+    _session: SqliteSession
+
+    def nodes(self, ids: Sequence[UUID], walk: Walk = "self") -> Sequence[TreeNode]:
+        """Return those of these episodes that there are, or those they lead to, by id, each once."""
+        if walk == "above":
+            return self._walked("episode e WHERE e.scope = ? AND e.id = walk.parent", ids)
+        if walk == "below":
+            # without statistics all of a scope looks as few as the children of one
+            return self._walked(f"{_CHILDREN} WHERE e.scope = ? AND e.parent_episode_id = walk.id", ids)
+        if walk == "children":
+            step = f"{_CHILDREN} WHERE e.scope = ? AND e.parent_episode_id = unhex(p.value)"
+        else:
+            step = "episode e WHERE e.scope = ? AND e.id = unhex(p.value)"
+        sql = f"SELECT DISTINCT {_NODE} FROM {EACH} {step} ORDER BY e.id"
+        return _read(self._session.rows(sql, (id_list(ids), self._session.number)))
+
+    def _walked(self, step: str, ids: Sequence[UUID]) -> list[TreeNode]:
+        sql = (
+            f"WITH RECURSIVE walk (id, parent, at) AS (SELECT {_NODE} FROM {EACH} episode e"
+            " WHERE e.scope = ? AND e.id = unhex(p.value)"
+            f" UNION SELECT {_NODE} FROM walk CROSS JOIN {step}) SELECT id, parent, at FROM walk ORDER BY id"
+        )
+        scope = self._session.number
+        return _read(self._session.rows(sql, (id_list(ids), scope, scope)))
+
+
+def _read(rows: Sequence[tuple[Any, ...]]) -> list[TreeNode]:
+    return [TreeNode(id_of(key), optional_id(parent), to_time(at)) for key, parent, at in rows]
+
+
+_FULL: Final = "m.value IN (SELECT value FROM json_each(?))"
+_PART: Final = "EXISTS (SELECT 1 FROM json_each(?) p WHERE instr(m.value, p.value))"
+_SPAN: Final = (
+    "(e.thread << 32) | e.first_seq AS ref, (e.thread << 32) | e.last_seq, lower(hex(e.id)),"
+    " e.start_at, e.end_at, e.stability, e.last_reviewed_at"
+)
+_CURRENT: Final = "e.kind = 'event' AND e.generation_to IS NULL"
+
+
+class SqliteMetadata(Table):
+    """The rows of episodes."""
+
+    _session: SqliteSession
+
+    def _describe(self, episode_id: UUID, terms: Sequence[Term]) -> None:
+        """Write an episode's rows in the place of those it had."""
+        scope = self._session.own()
+        sql = "DELETE FROM metadata_term WHERE scope = ? AND episode = ?"
+        self._session.db.execute(sql, (scope, episode_id.bytes))
+        sql = "INSERT INTO metadata_term (scope, field, value, episode) VALUES (?, ?, ?, ?)"
+        rows = [(scope, term.field, term.value, episode_id.bytes) for term in dict.fromkeys(terms)]
+        self._session.db.executemany(sql, rows)
+
+
+class SqliteConditions(ConditionTable):
+    """Episodes that pass conditions."""
+
+    _session: SqliteSession
+
+    def described(self, ids: Sequence[UUID]) -> Sequence[tuple[UUID, Term]]:
+        """Return the rows of these episodes, by episode, field, value."""
+        sql = (
+            f"SELECT DISTINCT m.episode, m.field, m.value FROM {EACH} metadata_term m"
+            " WHERE m.scope = ? AND m.episode = unhex(p.value) ORDER BY m.episode, m.field, m.value"
+        )
+        rows = self._session.rows(sql, (id_list(ids), self._session.number))
+        return [(id_of(episode), Term(field, value)) for episode, field, value in rows]
+
+    def spans(
+        self,
+        fields: Sequence[Sequence[Condition]],
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Sequence[Standing]:
+        """Return where the current event episodes that pass every field stand, by reference."""
+        source, conditions, numbers = "episode e", ["e.scope = ?", _CURRENT], [self._session.number]
+        bindings: list[Any] = []
+        if fields:
+            passed = [key.hex() for key in passing_all(fields, self._passing)]
+            source, bindings = f"{EACH} episode e", [to_json(passed)]
+            conditions.append("e.id = unhex(p.value)")
+        elif since is not None:  # what begins then ends later: by the index on ends
+            conditions.append("e.end_at >= ?")
+            numbers.append(to_microseconds(since))
+        for moment, condition in ((since, "e.start_at >= ?"), (until, "e.start_at < ?")):
+            if moment is not None:
+                conditions.append(condition)
+                numbers.append(to_microseconds(moment))
+        sql = f"SELECT {_SPAN} FROM {source} WHERE {' AND '.join(conditions)} ORDER BY ref"
+        return [Standing._make(columns) for columns in self._session.rows(sql, (*bindings, *numbers))]
+
+    def _passing(self, condition: Condition) -> list[bytes]:
+        value = _PART if condition.contains else _FULL
+        sql = f"SELECT m.episode FROM metadata_term m WHERE m.scope = ? AND m.field = ? AND {value}"
+        rows = self._session.rows(sql, (self._session.number, condition.field, to_json(condition.values)))
+        return [episode for (episode,) in rows]
+
 
 _READ: Final = f"{columns_of(EPISODE, 'e')}, w.title, w.summary, w.encoded_by, w.metadata"
 _WORDED: Final = (
@@ -34,7 +135,6 @@ _SELECT: Final = f"SELECT {_READ} FROM {_WORDED}"
 _LOOK_UP: Final = f"SELECT {_READ} FROM {EACH} {_WORDED}"
 # Left alone the planner reads all episodes of the scope for each thread.
 _OF_THREADS: Final = _LOOK_UP.replace("episode e ", "episode e INDEXED BY episode_cover ")
-_CURRENT: Final = "e.kind = 'event' AND e.generation_to IS NULL"
 _PENDING: Final = f"e.scope = ? AND {_CURRENT} AND e.consolidated_at IS NULL AND e.encoding_version > 0"
 # `p.value` is a pair of refs. The episodes of a span begin with the last one that begins at it or before.
 _FROM, _TO = "(p.value ->> 0)", "(p.value ->> 1)"

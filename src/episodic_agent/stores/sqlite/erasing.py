@@ -15,10 +15,16 @@ from episodic_agent.schemas import Scope
 from episodic_agent.schemas.erasures import Erasure, Sweep
 from episodic_agent.stores.catalogue import SQLITE
 from episodic_agent.stores.faults import reach
-from episodic_agent.stores.keys import key_of
-from episodic_agent.stores.rows import as_made, in_small, to_json
-from episodic_agent.stores.sqlite.file.connection import SqliteConnections, open_connection, row, rows
-from episodic_agent.stores.sqlite.file.files import LOG, holds, stands_in
+from episodic_agent.stores.rows import as_made, in_small, key_of, to_json
+from episodic_agent.stores.sqlite.file.connection import (
+    LOG,
+    SqliteConnections,
+    holds,
+    open_connection,
+    row,
+    rows,
+    stands_in,
+)
 from episodic_agent.stores.sqlite.file.session import SqliteSession
 from episodic_agent.stores.tables.erasing import (
     ERASURE,

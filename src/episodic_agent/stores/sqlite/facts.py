@@ -1,22 +1,68 @@
-"""Facts as rows: how they are held, written and looked up here; with skills and decisions the `Knowledge`."""
+"""Facts and skills as rows: how they are held, written and looked up; with decisions the `Knowledge`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 from uuid import UUID
 
+import apsw
+
+from episodic_agent.errors import Conflict
+from episodic_agent.protocols import ref_of
 from episodic_agent.schemas.facts import StoredFact
-from episodic_agent.stores.fact_rows import (
-    CHANGING,
-    FACT,
-    fact_columns,
-)
+from episodic_agent.schemas.skills import StoredSkill, TurnRef
+from episodic_agent.stores.fact_rows import CHANGING, FACT, SKILL, SKILL_CHANGING, fact_columns, skill_columns
 from episodic_agent.stores.nouns import columns_of
 from episodic_agent.stores.rows import to_json, to_microseconds, to_time
 from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_list, number_list
-from episodic_agent.stores.sqlite.skills import SqliteSkills
-from episodic_agent.stores.tables.decisions import DecisionTable
-from episodic_agent.stores.tables.facts import FactTable
+from episodic_agent.stores.tables.facts import DecisionTable, FactTable, SkillTable
+
+_OF_SKILL: Final = [name.strip() for name in SKILL_CHANGING.split(",")]
+_NEXT: Final = "(SELECT ifnull(max(number), 0) + 1 FROM skill WHERE scope = ?1)"
+_PUT_SKILL: Final = (
+    f"INSERT INTO skill (scope, id, number, {SKILL_CHANGING})"
+    f" VALUES (?1, ?2, {_NEXT}, {', '.join(f'?{n}' for n in range(3, 3 + len(_OF_SKILL)))})"
+    f" ON CONFLICT (scope, id) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in _OF_SKILL)}"
+    " RETURNING number"
+)
+
+
+class SqliteSkills(SkillTable):
+    """Skills in a file."""
+
+    _session: SqliteSession
+
+    def put_skill(self, skill: StoredSkill, turns: Sequence[TurnRef] = ()) -> StoredSkill:
+        """Write a skill, new or known by its id, and add turns to its evidence; return it with its number."""
+        scope = self._session.own()
+        try:
+            row = self._session.row(_PUT_SKILL, (scope, skill.id.bytes, *skill_columns(skill)))
+        except apsw.ConstraintError as error:
+            raise Conflict(
+                f"another skill has the pattern of {skill.skill.name!r}; repeat the call"
+            ) from error
+        assert row is not None
+        refs = [ref_of(self._session.thread_number(turn.thread_id), turn.seq) for turn in turns]
+        sql = "INSERT OR IGNORE INTO skill_turn (scope, ref, skill) VALUES (?, ?, ?)"
+        self._session.db.executemany(sql, [(scope, ref, skill.id.bytes) for ref in refs])
+        return replace(skill, number=row[0])
+
+    def _await_mining(self, refs: Sequence[int]) -> None:
+        scope = self._session.own()
+        sql = "INSERT OR IGNORE INTO unmined (scope, ref) VALUES (?, ?)"
+        self._session.db.executemany(sql, [(scope, ref) for ref in refs])
+
+    def _numbered(self, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
+        sql = (
+            f"SELECT {columns_of(SKILL, 's')} FROM {EACH} skill s WHERE s.scope = ? AND s.number = p.value"
+            " ORDER BY s.created_at, s.id"
+        )
+        return self._session.rows(sql, (number_list(numbers), self._session.number))
+
+    def _showing(self, refs: Sequence[int]) -> list[tuple[Any, ...]]:
+        sql = f"SELECT s.ref, s.skill FROM {EACH} skill_turn s WHERE s.scope = ? AND s.ref = p.value"
+        return self._session.rows(sql, (number_list(refs), self._session.number))
+
 
 _NAMES: Final = CHANGING.split(", ")
 _PUT: Final = (

@@ -1,21 +1,24 @@
-"""Later work as rows: asked for in the transaction of its cause, claimed under a lease, fenced by a token."""
+"""Upkeep as rows: later work, marks and expiries of many spans, what models cost a space by day and stage.
+
+Later work is asked for in the transaction of its cause, claimed under a lease, fenced by a token.
+"""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
 import apsw
 
 from episodic_agent.errors import Conflict, NotFound
-from episodic_agent.schemas import Job, Scope
+from episodic_agent.schemas import Job, ModelUse, Observation, Scope
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.lease import is_gone
-from episodic_agent.stores.nouns import JOB, job_of
-from episodic_agent.stores.rows import to_microseconds
+from episodic_agent.stores.nouns import JOB, job_of, use_of
+from episodic_agent.stores.rows import to_day, to_json, to_microseconds
 from episodic_agent.stores.sqlite.file.connection import every, row, rows
 from episodic_agent.stores.sqlite.file.session import SqliteSession
-from episodic_agent.stores.tables.upkeep import LedgerTable
+from episodic_agent.stores.tables.upkeep import LedgerTable, UpkeepTable
 
 _JOB: Final = JOB.replace("id,", "number,", 1)
 _OLDEST_FIRST: Final = "ORDER BY run_after, number"
@@ -237,3 +240,53 @@ def count_jobs(
         bindings.append(to_microseconds(due))
     results = row(db, f"SELECT count(*) FROM job WHERE {condition}", bindings)
     return 0 if results is None else int(results[0])
+
+
+_FROM, _TO = "(p.value ->> 0)", "(p.value ->> 1)"
+_TOUCHED: Final = (
+    "SELECT p.key, s.kind, s.first_ref, s.last_ref, s.at, s.reason"
+    " FROM json_each(?1) k CROSS JOIN json_each(?2) p CROSS JOIN span_mark s"
+    " WHERE s.scope = ?3 AND s.kind = k.value AND s.first_ref = (SELECT max(x.first_ref) FROM span_mark x"
+    f" WHERE x.scope = ?3 AND x.kind = k.value AND x.first_ref <= {_TO}) AND s.last_ref >= {_FROM}"
+)
+
+
+class SqliteUpkeep(UpkeepTable, SqliteWork):
+    """The `UpkeepRecords` of one transaction."""
+
+    _session: SqliteSession
+
+    def _touching(self, kinds: Sequence[str], spans: Sequence[tuple[int, int]]) -> list[tuple[Any, ...]]:
+        return self._session.rows(_TOUCHED, (to_json(kinds), to_json(spans), self._session.number))
+
+    def _expired(self, spans: Sequence[tuple[int, int]], now: int) -> list[tuple[Any, ...]]:
+        sql = (
+            "SELECT DISTINCT e.ref FROM json_each(?) p CROSS JOIN expiry e"
+            f" WHERE e.scope = ? AND e.ref BETWEEN {_FROM} AND {_TO} AND e.at <= ? ORDER BY e.ref"
+        )
+        return self._session.rows(sql, (to_json(spans), self._session.number, now))
+
+
+def keep_expiries(session: SqliteSession, refs: Sequence[int], observations: Sequence[Observation]) -> None:
+    """Note when observations that are just stored are to be erased; most never are."""
+    sql = "INSERT INTO expiry (scope, ref, at) VALUES (?, ?, ?)"
+    timed = [
+        (session.number, ref, to_microseconds(o.expires_at))
+        for ref, o in zip(refs, observations, strict=True)
+        if o.expires_at is not None
+    ]
+    if timed:
+        session.db.executemany(sql, timed)
+
+
+_OF_SPACE: Final = (
+    "SELECT day, stage, model, sum(calls), sum(failures), sum(refused), sum(late),"
+    " sum(prompt_tokens), sum(completion_tokens), sum(microseconds)"
+    " FROM usage WHERE scope IN (SELECT number FROM scope WHERE space = ?)"
+    " AND day BETWEEN ? AND ? GROUP BY day, stage, model ORDER BY day, stage, model"
+)
+
+
+def usage_of_space(db: apsw.Connection, space: str, first: date, last: date) -> Sequence[ModelUse]:
+    """Return what all users of a space cost on each day of `first..last`."""
+    return [use_of(found) for found in rows(db, _OF_SPACE, (space, to_day(first), to_day(last)))]

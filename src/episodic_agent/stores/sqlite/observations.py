@@ -27,14 +27,14 @@ from episodic_agent.stores.sqlite.erasing import SqliteErasing
 from episodic_agent.stores.sqlite.file.connection import all_or_nothing
 from episodic_agent.stores.sqlite.file.content import altered
 from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_list, number_list
-from episodic_agent.stores.sqlite.places import go_on
-from episodic_agent.stores.sqlite.visibility import keep_expiries
+from episodic_agent.stores.sqlite.jobs import keep_expiries
+from episodic_agent.stores.sqlite.threads import go_on
 from episodic_agent.stores.tables.observations import ObservationTable
 
 if TYPE_CHECKING:
-    from episodic_agent.stores import records as kept_records
+    from episodic_agent.stores import rows as kept_records
 else:
-    kept_records = module("episodic_agent.stores.records")  # a listing reads no record of a check
+    kept_records = module("episodic_agent.stores.rows")  # a listing reads no record of a check
 
 _LOOK_UP: Final = f"SELECT {columns_of(OBSERVATION, 'o')} FROM {EACH} observation o"
 # With the plus rows are found by their refs: without statistics those of a scope look as few.

@@ -41,19 +41,9 @@ from episodic_agent.stores.tables.transaction import ScopeTransaction
 from episodic_agent.yielding import CALLERS
 
 if TYPE_CHECKING:
-    from episodic_agent.stores.sqlite import (
-        episodes,
-        erasing,
-        facts,
-        index,
-        links,
-        observations,
-        threads,
-        usage,
-        visibility,
-    )
+    from episodic_agent.stores.sqlite import episodes, erasing, facts, index, jobs, observations, threads
     from episodic_agent.stores.sqlite import jobs as job_rows
-    from episodic_agent.stores.sqlite.file import backup, salvage, scratch
+    from episodic_agent.stores.sqlite.file import backup, connection, salvage
     from episodic_agent.stores.sqlite.file.backup import Share
 else:
     backup = module("episodic_agent.stores.sqlite.file.backup")
@@ -62,13 +52,11 @@ else:
     facts = module("episodic_agent.stores.sqlite.facts")
     index = module("episodic_agent.stores.sqlite.index")
     job_rows = module("episodic_agent.stores.sqlite.jobs")
-    links = module("episodic_agent.stores.sqlite.links")
-    observations = module("episodic_agent.stores.sqlite.observations")
     threads = module("episodic_agent.stores.sqlite.threads")
-    usage = module("episodic_agent.stores.sqlite.usage")
-    visibility = module("episodic_agent.stores.sqlite.visibility")
+    observations = module("episodic_agent.stores.sqlite.observations")
+    jobs = module("episodic_agent.stores.sqlite.jobs")
     salvage = module("episodic_agent.stores.sqlite.file.salvage")
-    scratch = module("episodic_agent.stores.sqlite.file.scratch")
+    connection = module("episodic_agent.stores.sqlite.file.connection")
 
 MEMORY = ":memory:"
 
@@ -117,7 +105,7 @@ class SqliteTransaction(ScopeTransaction):
     @cached_property
     def upkeep(self) -> UpkeepRecords:
         """Return the `UpkeepRecords` of this transaction."""
-        return visibility.SqliteUpkeep(self._session)
+        return jobs.SqliteUpkeep(self._session)
 
 
 class SqliteStore:
@@ -249,7 +237,7 @@ class SqliteStore:
     def usage(self, space: str, first: date, last: date) -> Sequence[ModelUse]:
         """Return what all users of a space cost on each day of `first..last`, by day, stage, model."""
         with self._connections.borrow() as db:
-            return usage.usage_of_space(db, space, first, last)
+            return jobs.usage_of_space(db, space, first, last)
 
     def erase_scope(self, scope: Scope, erasure: Erasure) -> Erasure:
         """Delete everything of a scope in one transaction with its receipt; return it with its counts."""
@@ -332,7 +320,7 @@ def _read_ends(db: apsw.Connection, path: Path) -> None:
 
 def scratch_store() -> SqliteStore:
     """Open an empty store in this process's memory: nothing of it is on a disk, and closing it ends it."""
-    connections = scratch.ScratchConnections()
+    connections = connection.ScratchConnections()
     return SqliteStore(connections.path, connections=connections)
 
 

@@ -6,8 +6,7 @@ from typing import Final
 
 from episodic_agent.protocols import Countable
 from episodic_agent.stores.fact_rows import CURRENT
-from episodic_agent.stores.hashing import UNHASHED
-from episodic_agent.stores.rows import to_microseconds
+from episodic_agent.stores.rows import UNHASHED, to_microseconds
 from episodic_agent.stores.tables.dialect import EVERY, Rows
 
 _EPISODES: Final = "episode WHERE :mine AND kind = 'event' AND generation_to IS NULL"

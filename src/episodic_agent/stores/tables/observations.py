@@ -1,19 +1,20 @@
-"""Observations as rows: what both stores ask of them in the same words."""
+"""Observations, and the stays of their threads at places, as rows: what both stores ask in the same words."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final, Literal, cast, overload
+from typing import Any, Final, Literal, cast, overload
 from uuid import UUID
 
 from episodic_agent.core.threads.channels import channel_name
-from episodic_agent.protocols import split_ref
+from episodic_agent.protocols import ref_of, split_ref
 from episodic_agent.schemas import Observation, Receipt
 from episodic_agent.schemas.observations import ERASED, OPEN
-from episodic_agent.stores.hashing import UNHASHED, content_hash
-from episodic_agent.stores.nouns import OBSERVATION
-from episodic_agent.stores.rows import id_of, in_small, optional_time
-from episodic_agent.stores.tables.dialect import Table, are_ids
+from episodic_agent.schemas.places import Visit, place_key
+from episodic_agent.stores.nouns import OBSERVATION, VISIT, visit_of
+from episodic_agent.stores.rows import UNHASHED, content_hash, id_of, in_small, optional_time, to_microseconds
+from episodic_agent.stores.tables.dialect import LAST_SEQ, Table, are_ids
+from episodic_agent.stores.terms import place_number
 
 _OF_THREADS: Final = (
     "FROM (SELECT CAST(number AS bigint) << 32 AS low FROM thread"
@@ -142,3 +143,48 @@ class ObservationTable(Table):
             "UPDATE observation SET content_hash = :hash WHERE :mine AND ref = :ref", hashed
         )
         return len(hashed)
+
+
+_OF_THREAD: Final = "first_ref BETWEEN :first AND :last"
+
+
+class VisitTable(Table):
+    """The stays of threads, as both stores read and rewrite them."""
+
+    def visits(
+        self,
+        *,
+        place: str | None = None,
+        thread_id: UUID | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Sequence[Visit]:
+        conditions, values = [":mine" if thread_id is None else ":also"], dict[str, Any]()
+        if thread_id is not None:
+            number = self._session.find_thread(thread_id)
+            if number is None:
+                return []
+            conditions.append(_OF_THREAD)
+            values |= _refs(number)
+        if place is not None:
+            conditions.append("place = :place")
+            values["place"] = place_number(place_key(place))
+        for name, time, condition in (("since", since, "end_at >="), ("until", until, "start_at <")):
+            if time is not None:
+                conditions.append(f"{condition} :{name}")
+                values[name] = to_microseconds(time)
+        sql = f"SELECT {VISIT} FROM stay WHERE {' AND '.join(conditions)} ORDER BY first_ref"
+        return [visit_of(columns) for columns in self._session.read(sql, **values)]
+
+    def rewrite_stays(self, thread_id: UUID, visits: Sequence[Visit]) -> None:
+        number = self._session.thread_number(thread_id)
+        self._session.change(f"DELETE FROM stay WHERE :also AND {_OF_THREAD}", **_refs(number))
+        self._insert_stays(visits)
+
+    @abstractmethod
+    def _insert_stays(self, visits: Sequence[Visit]) -> None:
+        """Write stays."""
+
+
+def _refs(number: int) -> dict[str, int]:
+    return {"first": ref_of(number, 0), "last": ref_of(number, LAST_SEQ)}

@@ -20,8 +20,8 @@ again as z-scores in the thread, because a cosine of .3 means nothing by itself.
 vectors. A gap that has its hindsight is judged by those of every delay up to it, and the mean of their
 log-odds counts: where one is misled by a kind of talk it never saw, the others often are not. A network
 reads every cue twice, as it stands and against the running mean of that cue in this thread
-(`cues/baseline.py`), and how long the thread is: long talks change their topic less often, whatever the kind.
-The probability asked for moves a little with the thread (`cues/rate.py`): on a new kind of talk all
+(`cues.py`), and how long the thread is: long talks change their topic less often, whatever the kind.
+The probability asked for moves a little with the thread (`cues.py`): on a new kind of talk all
 probabilities are too low or too high together, while the number of topics depends mostly on the length of a
 talk. Every record keeps the threshold it was held against. A message that only acknowledges or reacts never
 opens anything.
@@ -83,9 +83,8 @@ from episodic_agent.core.boundary.contract import (
     Verdict,
 )
 from episodic_agent.core.boundary.conversation import asking
-from episodic_agent.core.boundary.conversation.cues.gap import ALL, LEXICAL, gap_cues
-from episodic_agent.core.boundary.conversation.cues.rate import counted, leaning, ripeness
-from episodic_agent.core.boundary.conversation.cues.surprise import novelty, surprise
+from episodic_agent.core.boundary.conversation.cues import counted, leaning, novelty, ripeness, surprise
+from episodic_agent.core.boundary.conversation.gap import ALL, LEXICAL, gap_cues
 from episodic_agent.core.boundary.conversation.memory import (
     ACKS,
     ADJACENT,
@@ -294,7 +293,7 @@ class DefaultPolicy:
         return rested(memory)
 
     def asked(self, expected: float, position: int, *, timed: bool = False) -> float:
-        """Return the probability that a gap must reach in a thread of so many messages (`cues/rate.py`).
+        """Return the probability that a gap must reach in a thread of so many messages (`cues.py`).
 
         Whether times are given makes no difference: silence speaks in the probability.
         """

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Final
 
-from episodic_agent.core.boundary.conversation.cues.rate import counted
+from episodic_agent.core.boundary.conversation.cues import counted
 from episodic_agent.core.boundary.conversation.default import DefaultPolicy
 from episodic_agent.core.boundary.conversation.memory import ConversationMemory, close
 from episodic_agent.core.boundary.conversation.model import BoundaryModel, Silence, sigmoid

@@ -17,10 +17,8 @@ from zlib import crc32
 import numpy as np
 
 from episodic_agent.core.boundary.contract import Arrival
-from episodic_agent.core.boundary.conversation.cues.baseline import BaselineCues
-from episodic_agent.core.boundary.conversation.cues.cohesion import MOST_COUNTED, compact
-from episodic_agent.core.boundary.conversation.cues.rate import smoothed
-from episodic_agent.core.boundary.conversation.cues.speech import Speech, speech
+from episodic_agent.core.boundary.conversation.cues import MOST_COUNTED, BaselineCues, compact, smoothed
+from episodic_agent.core.boundary.conversation.speech import Speech, speech
 from episodic_agent.schemas import Json, Vector
 
 LEFT: Final = 5  # settled units kept for windows and depths; with two pending ones pack stays under 16 kB
@@ -105,7 +103,7 @@ class ConversationMemory:
     `probabilities` and `surprises` hold one number for every settled unit of the open frame: the probability
     that
     a boundary lies before it (0 for the first) and its surprise. `expected` is the sum of the probabilities
-    so far (`cues/rate.py`). `asked` is the id of the question that is open, if one is: about the gap before
+    so far (`cues.py`). `asked` is the id of the question that is open, if one is: about the gap before
     the oldest pending unit.
     """
 

@@ -15,8 +15,8 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from episodic_agent.core.boundary.conversation.cues.baseline import BaselineCues, how_far
-from episodic_agent.core.boundary.conversation.cues.gap import LEXICAL as _LEXICAL
+from episodic_agent.core.boundary.conversation.cues import BaselineCues, how_far
+from episodic_agent.core.boundary.conversation.gap import LEXICAL as _LEXICAL
 from episodic_agent.data import arrays
 from episodic_agent.errors import InvalidInput
 

@@ -32,8 +32,7 @@ from episodic_agent.core.boundary.contract import (
     Policy,
     Record,
 )
-from episodic_agent.core.boundary.conversation.cues.cohesion import compact
-from episodic_agent.core.boundary.conversation.cues.rate import belief
+from episodic_agent.core.boundary.conversation.cues import belief, compact
 from episodic_agent.core.boundary.conversation.default import DefaultPolicy, reason_of
 from episodic_agent.core.boundary.conversation.model import LONGEST_DELAY, sigmoid
 from episodic_agent.core.boundary.machine import replay, run

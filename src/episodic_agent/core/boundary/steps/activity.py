@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from episodic_agent.core.boundary.contract import Record
-from episodic_agent.core.boundary.conversation.cues.baseline import BaselineCues
+from episodic_agent.core.boundary.conversation.cues import BaselineCues
 from episodic_agent.core.boundary.steps.baseline import (
     RECENT,
     Met,

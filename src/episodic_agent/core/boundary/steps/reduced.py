@@ -14,8 +14,7 @@ from typing import Any, Final, NamedTuple, cast
 from zlib import crc32
 
 from episodic_agent.core.boundary.steps.trail import label_of, names_in
-from episodic_agent.core.ingest.steps import content_of
-from episodic_agent.core.ingest.words import renewed, step_words
+from episodic_agent.core.ingest.words import content_of, renewed, step_words
 from episodic_agent.core.language import tokens, words
 from episodic_agent.schemas import Json, Observation
 

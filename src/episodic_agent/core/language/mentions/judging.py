@@ -1,18 +1,18 @@
 """What kind of thing a stretch of words names: evidence for each kind, added up.
 
 The weights are set by hand. About 2 is what a known name or a telling head noun is worth ("Main Street"), 1
-what a good neighbour is ("in", "with"), .5 a hint. Less than the bar and the stretch names nothing.
+what a good neighbour is ("in", "with"), .5 a hint. Less than the bar and the stretch names nothing. The words
+that tell kinds, what may end, begin, precede or follow a name, are sets.
 """
 
 from collections.abc import Sequence
 from functools import cache
 from typing import Final, TypeAlias
 
-from episodic_agent.core.language.mentions import cues, pinyin
+from episodic_agent.core.language.mentions import lexicon
 from episodic_agent.core.language.mentions.lexicon import Lexicon, is_common, without_article
-from episodic_agent.core.language.mentions.matches import WordMatch
-from episodic_agent.core.language.mentions.scan import ScannedText
-from episodic_agent.core.language.stopwords import stop_words
+from episodic_agent.core.language.mentions.scan import ScannedText, WordMatch
+from episodic_agent.core.language.terms import stop_words
 from episodic_agent.data import listed_words, numbers, phrase_set
 from episodic_agent.schemas.mentions import Kind
 
@@ -101,7 +101,7 @@ def _is_plain(reading: ScannedText, index: int) -> bool:
         return low in listed_words("entities/judging.written_big")
     if (
         low in phrase_set("entities/places.heads")
-        or low in cues.organisation_heads()
+        or low in organisation_heads()
         or low in phrase_set("entities/products.heads")
     ):
         return True
@@ -116,7 +116,7 @@ def _bare(value: str, kind: Kind) -> str:
     """Drop what does not compare: an article, and a person's title."""
     value = without_article(value)
     head, _, rest = value.partition(" ")
-    return rest if kind == "person" and rest and head.rstrip(".") in cues.titles() else value
+    return rest if kind == "person" and rest and head.rstrip(".") in titles() else value
 
 
 def _inside(
@@ -205,11 +205,7 @@ def _heads(lows: list[str], scores: Scores) -> None:
         or two in phrase_set("entities/places.heads")
     ):
         scores["place"] += 2.0
-    if (
-        end in cues.organisation_heads()
-        or head in cues.organisation_heads()
-        or two in cues.organisation_heads()
-    ):
+    if end in organisation_heads() or head in organisation_heads() or two in organisation_heads():
         scores["organisation"] += 2.0
     if end in phrase_set("entities/products.heads"):
         scores["product"] += 1.7 if not all(is_common(low) for low in lows) else 1.0
@@ -219,7 +215,7 @@ def _heads(lows: list[str], scores: Scores) -> None:
         scores["organisation"] += 0.6
     if lows[0] in {"national", "international", "federal", "royal", "provincial", "municipal"}:
         scores["organisation"] += 0.9
-    if lows[0] in cues.place_fronts() and not (lows[0] == "new" and is_common(lows[1])):
+    if lows[0] in place_fronts() and not (lows[0] == "new" and is_common(lows[1])):
         scores["place"] += 2.0 if lows[0] in {"mount", "mt", "lake", "fort", "cape"} else 1.2
     if lows[0] in {
         "university",
@@ -242,18 +238,14 @@ def _head(low: str) -> str:
 
 @cache
 def _all_heads() -> frozenset[str]:
-    return (
-        phrase_set("entities/places.heads")
-        | cues.organisation_heads()
-        | phrase_set("entities/products.heads")
-    )
+    return phrase_set("entities/places.heads") | organisation_heads() | phrase_set("entities/products.heads")
 
 
 def _people(reading: ScannedText, first: int, last: int, scores: Scores) -> None:
     """Add what makes a person of several words: a title, a given name, a family name, an initial."""
     lows = reading.lows[first : last + 1]
     title = int(lows[0] == "the")
-    if lows[title].rstrip(".") in cues.titles() and (
+    if lows[title].rstrip(".") in titles() and (
         title or not is_common(lows[1]) or lows[1] in phrase_set("entities/people.given")
     ):
         scores["person"] += 2.2
@@ -282,8 +274,8 @@ def is_chinese_name(lows: Sequence[str]) -> bool:
     """
     family, value = lows
     if family in phrase_set("entities/people.pinyin_family"):
-        return pinyin.is_word(value.replace("-", "").replace("'", ""))
-    return value in phrase_set("entities/people.pinyin_family") and pinyin.is_given(family)
+        return lexicon.is_word(value.replace("-", "").replace("'", ""))
+    return value in phrase_set("entities/people.pinyin_family") and lexicon.is_given(family)
 
 
 def _lone(reading: ScannedText, index: int, scores: Scores) -> None:
@@ -298,7 +290,7 @@ def _lone(reading: ScannedText, index: int, scores: Scores) -> None:
         scores["product"] += 0.6
     elif low in phrase_set("entities/people.family"):
         scores["person"] += 1.1
-    elif pinyin.is_given(low):
+    elif lexicon.is_given(low):
         scores["person"] += 0.95
     elif low.endswith(
         ("ville", "burg", "berg", "stadt", "shire", "grad", "stan", "polis", "ton", "land", "ford")
@@ -430,3 +422,37 @@ def _unknown(reading: ScannedText, first: int, last: int, scores: Scores) -> Non
     complete = len(unknown) == last - first + 1  # titles have everyday words among them, names do not
     kind: Kind = "person" if last - first < 2 or (complete and last - first == 2) else "product"
     scores[kind] += 0.95 if complete and (last > first or len(unknown[0]) > 3) else 0.7
+
+
+@cache
+def titles() -> frozenset[str]:
+    """Return the titles of persons, without the full stop of their short forms."""
+    return _without_stops("entities/people.titles")
+
+
+@cache
+def place_fronts() -> frozenset[str]:
+    """Return the words that begin a place's name."""
+    return _without_stops("entities/places.fronts")
+
+
+@cache
+def organisation_heads() -> frozenset[str]:
+    """Return the words that end an organisation's name."""
+    return _without_stops("entities/organisations.heads")
+
+
+@cache
+def not_last() -> frozenset[str]:
+    """Return the words that stand inside a name and never end it."""
+    return listed_words("entities/cues.connectors") | {"and", "in", "a", "an", "to", "with", "on", "at"}
+
+
+@cache
+def title_words() -> frozenset[str]:
+    """Return the connectors inside quoted titles: "An American Werewolf in London"."""
+    return not_last() | listed_words("entities/cues.in_titles")
+
+
+def _without_stops(address: str) -> frozenset[str]:
+    return frozenset(word.rstrip(".") for word in phrase_set(address))

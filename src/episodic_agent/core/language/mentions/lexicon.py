@@ -1,16 +1,16 @@
-"""The names entity reading knows, which users can extend with their own."""
+"""The names entity reading knows, which users can extend, and Chinese names in Latin letters."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeVar
 
-from episodic_agent.core.episodes.stop_words import light, weak
+from episodic_agent.core.episodes.languages import light, weak
 from episodic_agent.core.language import fold, script
-from episodic_agent.core.language.mentions import pinyin
 from episodic_agent.core.language.mentions.scan import scan
-from episodic_agent.core.language.stopwords import stop_words
+from episodic_agent.core.language.terms import stop_words
 from episodic_agent.data import lines, listed_words, phrases, texts
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas.mentions import KINDS, Kind
@@ -46,9 +46,7 @@ def is_common(low: str) -> bool:
         return True
     if "-" in low:
         return all(map(is_common, low.split("-")))
-    return (
-        len(low) > 5 and low.endswith(lines("entities/everyday.made")) and not pinyin.is_word(low)
-    )  # "xiuying"
+    return len(low) > 5 and low.endswith(lines("entities/everyday.made")) and not is_word(low)  # "xiuying"
 
 
 class Name(NamedTuple):
@@ -228,3 +226,35 @@ def _shipped() -> Lexicon:
         (form, Name("person", form, form in common_ones)) for form in phrases("entities/people.given")
     )
     return _compiled(added, None)
+
+
+def _syllable_pattern() -> str:
+    rows = (row.split() for row in lines("entities/pinyin.syllables"))
+    return (
+        "(?:"
+        + "|".join(f"{row[0]}(?:{'|'.join(sorted(row[1:], key=len, reverse=True))})" for row in rows)
+        + ")"
+    )
+
+
+@lru_cache(maxsize=2)
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Compile both patterns when first used (20 ms): a word of one or two syllables, and a given name."""
+    syllable = _syllable_pattern()
+    return re.compile(rf"(?:{syllable}|ai|ao|an|ang|ou|en|er){{1,2}}"), re.compile(rf"{syllable}{{2}}")
+
+
+@lru_cache(maxsize=65_536)
+def is_word(low: str) -> bool:
+    """Say whether a folded word is one or two syllables of Mandarin.
+
+    >>> is_word("mingxuan"), is_word("street")
+    (True, False)
+    """
+    return _patterns()[0].fullmatch(low) is not None
+
+
+@lru_cache(maxsize=65_536)
+def is_given(low: str) -> bool:
+    """Say whether a folded word is two syllables that both begin with a consonant, as given names do."""
+    return _patterns()[1].fullmatch(low) is not None

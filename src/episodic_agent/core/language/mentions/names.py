@@ -1,22 +1,21 @@
-"""Names in a message: places, people, organisations, products; by lexicon, capitals and neighbours.
+"""Names in a message: places, people, organisations, products, titles; by lexicon, capitals and neighbours.
 
 A stretch of capitalised words is judged whole: each piece of evidence adds to one kind or several, and the
-best kind wins if it is sure enough. Known names are believed in lower case too, unless they are also
-everyday words.
+best kind wins if it is sure enough. Known names are believed in lower case too, unless they are also everyday
+words. A title is what stands in quotation marks like one, or in a list of works with their makers.
 """
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-from episodic_agent.core.episodes.stop_words import light
-from episodic_agent.core.language.mentions import cues
+from episodic_agent.core.episodes.languages import light
+from episodic_agent.core.language.mentions import judging
 from episodic_agent.core.language.mentions.judging import is_chinese_name, judged
-from episodic_agent.core.language.mentions.lexicon import Lexicon, Name, is_common
-from episodic_agent.core.language.mentions.matches import WordMatch
-from episodic_agent.core.language.mentions.scan import ScannedText
-from episodic_agent.core.language.mentions.titles import credited, quoted
-from episodic_agent.core.language.stopwords import stop_words
+from episodic_agent.core.language.mentions.lexicon import Lexicon, Name, is_common, without_article
+from episodic_agent.core.language.mentions.scan import ScannedText, WordMatch
+from episodic_agent.core.language.terms import stop_words
 from episodic_agent.data import listed_words, phrase_set
 from episodic_agent.schemas.mentions import Kind
 
@@ -186,7 +185,7 @@ def _goes_on(reading: ScannedText, first: int, last: int) -> bool:
 
 def _written_as_name(reading: ScannedText, first: int, last: int) -> bool:
     """Say whether words are capitalised, or are no everyday words at all ("new york", "star wars")."""
-    numbers = [place for place in range(first, last + 1) if reading.lows[place] not in cues.title_words()]
+    numbers = [place for place in range(first, last + 1) if reading.lows[place] not in judging.title_words()]
     if numbers and all(reading.shapes[place] not in "l" for place in numbers):
         return not (reading.titled[first] and all(is_common(reading.lows[place]) for place in numbers))
     return not all(is_common(reading.lows[place]) for place in numbers)
@@ -239,7 +238,7 @@ def _begins(reading: ScannedText, index: int) -> bool:
         return False
     if reading.shouted:
         return False
-    if reading.opens[index] and is_common(low) and low not in cues.titles():
+    if reading.opens[index] and is_common(low) and low not in judging.titles():
         return _opens_name(reading, index)
     if low in listed_words("entities/names.offices") and reading.lows[index + 1 : index + 2] == ["of"]:
         return False  # "Head of the Secret Service": the service is named, the head is not
@@ -383,7 +382,7 @@ def _venue(reading: ScannedText, index: int) -> WordMatch | None:
 
 
 def _trimmed(reading: ScannedText, first: int, last: int) -> int:
-    while last > first and reading.lows[last] in cues.not_last():
+    while last > first and reading.lows[last] in judging.not_last():
         last -= 1
     return last
 
@@ -413,3 +412,74 @@ def _extended(reading: ScannedText, kind: Kind, first: int, last: int, used: set
         if low in listed_words("entities/cues.part_of_name") and kind in {"place", "product", "organisation"}:
             last = following
     return first, last
+
+
+_QUOTED: Final = re.compile(
+    r"[\"“”„«]([^\"“”„«»\n]{2,60}?)[\"“”»]"
+    r"|(?<![\w'’])['‘]([A-Z][^'‘\n]{1,50}?(?:['’]s [^'‘\n]{1,40}?)?)['’](?!\w)|《([^》\n]{1,40})》"
+)
+_CREDIT: Final = re.compile(
+    r"^[-*•\d.\s\"“]*([A-Z][^\n\"”]{1,50}?)[\"”]? by ([A-Z][^\n,.(:]{1,40})$", re.MULTILINE
+)
+_LONGEST_TITLE: Final = 9  # words of one title
+
+
+def credited(reading: ScannedText) -> Iterator[WordMatch]:
+    """Yield works and their makers in lists: "River Flows in You by Yiruma"."""
+    if " by " not in reading.text or not _CREDIT.search(reading.text):
+        return
+    for match in _CREDIT.finditer(reading.text):
+        work, maker = (reading.within(*match.span(group)) for group in (1, 2))
+        if len(work) > 1 and reading.lows[work[0]] in phrase_set(
+            "entities/products.using"
+        ):  # "Play Bohemian Rhapsody by Queen"
+            work = work[1:]
+        if work and maker and _in_capitals(reading, work) and _in_capitals(reading, maker):
+            common = any(is_common(reading.lows[place]) for place in maker)
+            kind: Kind = "organisation" if common else "person"  # bands have everyday words in their names
+            yield WordMatch("product", _words_at(reading, work), work[0], work[-1])
+            yield WordMatch(kind, _words_at(reading, maker), maker[0], maker[-1])
+
+
+def _words_at(reading: ScannedText, places: range) -> str:
+    return without_article(" ".join(reading.lows[place] for place in places))
+
+
+def quoted(reading: ScannedText, lexicon: Lexicon, used: set[int]) -> Iterator[WordMatch]:
+    """Yield titles in quotation marks: capitalised words, little else."""
+    if not _QUOTED.search(reading.text):
+        return
+    several = len(_QUOTED.findall(reading.text)) > 2  # a list of titles: one everyday word may be one
+    for match in _QUOTED.finditer(reading.text):
+        group = next(number for number in (1, 2, 3) if match[number])
+        begin, end = match.span(group)
+        places = reading.within(begin, end)
+        if not places or used.intersection(places) or len(places) > _LONGEST_TITLE:
+            continue
+        first, last = places[0], places[-1]
+        if not _like_title(reading, places, alone=several) or re.search(r"[!?:;]\s|[.?]$|[()]", match[group]):
+            continue
+        kind, value = judged(reading, lexicon, first, last, quoted=True)
+        if kind is not None:
+            yield WordMatch(kind, value, first, last)
+
+
+def _like_title(reading: ScannedText, places: range, *, alone: bool = False) -> bool:
+    """Say whether words look like a title: all capitalised but the small ones, not one everyday word."""
+    if not _in_capitals(reading, places):
+        return _foreign_title(reading, places)
+    return len(places) > 1 or alone or not is_common(reading.lows[places[0]])
+
+
+def _in_capitals(reading: ScannedText, places: range) -> bool:
+    small = (place for place in places if reading.shapes[place] == "l")
+    return reading.shapes[places[0]] not in "ld" and all(
+        reading.lows[place] in judging.title_words() for place in small
+    )
+
+
+def _foreign_title(reading: ScannedText, places: range) -> bool:
+    """Say whether words look like a foreign title, which capitalises only the first: "Säg det"."""
+    lows = [reading.lows[place] for place in places]
+    unknown = sum(not is_common(low) for low in lows)
+    return len(lows) > 1 and reading.shapes[places[0]] == "C" and unknown >= max(len(lows) - 1, 2)

@@ -1,4 +1,8 @@
-"""A text cut into words with what their writing tells: the one pass that all rules read."""
+"""A text cut into words with what their writing tells: the one pass that all rules read.
+
+A rule hands on a `Match`: one stretch of words read as something, with its value. Short word lists are
+written in code as one text (`listed`), long ones are data files (`episodic_agent.data`).
+"""
 
 import re
 from bisect import bisect_left
@@ -7,7 +11,22 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from episodic_agent.core.language import fold
-from episodic_agent.core.language.mentions.lists import word_set
+from episodic_agent.schemas.mentions import Kind
+
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a text as a set."""
+    return frozenset(text.split())
+
+
+class WordMatch(NamedTuple):
+    """Read the words `first..last` (both included) as a `kind` with a `value`."""
+
+    kind: Kind
+    value: str
+    first: int
+    last: int
+
 
 _SKIPPED: Final = (
     r"```[\s\S]*?(?:```|\Z)|`[^`\n]+`|\\\(.*?\\\)|"  # code and formulas

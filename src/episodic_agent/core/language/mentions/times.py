@@ -17,9 +17,8 @@ from episodic_agent.core.language.mentions.calendar import (
     shifted_value,
     weekday_value,
 )
-from episodic_agent.core.language.mentions.matches import WordMatch
 from episodic_agent.core.language.mentions.numbers import whole_number
-from episodic_agent.core.language.mentions.scan import ScannedText
+from episodic_agent.core.language.mentions.scan import ScannedText, WordMatch
 from episodic_agent.data import lines, listed_words, pairs, phrase_set
 
 

@@ -21,8 +21,7 @@ from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.types import Receive, Scope, Send
 
-from episodic_agent.engine.jobs.imports import by_its_name
-from episodic_agent.engine.jobs.operations import Operation
+from episodic_agent.engine.jobs.operations import Operation, by_its_name
 from episodic_agent.engine.results import ImportReport
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.guard import SLOWEST

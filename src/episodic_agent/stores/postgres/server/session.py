@@ -8,9 +8,9 @@ import psycopg
 
 from episodic_agent.errors import Conflict, StoreError
 from episodic_agent.schemas import Scope
-from episodic_agent.stores.keys import key_of, keys_of
 from episodic_agent.stores.postgres.server.batches import bigints, byteas, read_columns, texts, to_stored
 from episodic_agent.stores.postgres.server.packing import Binary
+from episodic_agent.stores.rows import key_of, keys_of
 from episodic_agent.stores.tables.dialect import LAST_SEQ, POSTGRES, Rows
 
 __all__ = ["LAST_SEQ", "Connection", "KnownScopes", "PostgresSession", "key_of", "keys_of"]

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from episodic_agent.stores.arrays import Integers
+from episodic_agent.stores.scoring import LongIntegers as Integers
 from episodic_agent.stores.terms import narrow_counts, wide_counts
 
 Small = NDArray[np.uint16]

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from episodic_agent.protocols import Posting, Refs, Scores, TextStatistics, split_ref
-from episodic_agent.stores.arrays import Integers, SortedRefs, best
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.postgres.server.batches import bigints
 from episodic_agent.stores.postgres.server.packing import integers
@@ -23,7 +22,8 @@ from episodic_agent.stores.postgres.words.blocks import (
     references,
 )
 from episodic_agent.stores.postgres.words.segments import Segments
-from episodic_agent.stores.scoring import term_scores
+from episodic_agent.stores.scoring import LongIntegers as Integers
+from episodic_agent.stores.scoring import SortedRefs, best, term_scores
 from episodic_agent.stores.terms import LARGEST_COUNT, narrow_counts, term_hash, wide_counts
 
 _FRESH: Final = -1

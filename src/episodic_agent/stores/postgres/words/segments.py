@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from episodic_agent.stores.arrays import Integers
 from episodic_agent.stores.postgres.server.batches import bigints, byteas
 from episodic_agent.stores.postgres.server.session import OWN_ROW, PostgresSession
 from episodic_agent.stores.postgres.words.blocks import (
@@ -29,6 +28,7 @@ from episodic_agent.stores.postgres.words.blocks import (
     postings_of,
     references,
 )
+from episodic_agent.stores.scoring import LongIntegers as Integers
 from episodic_agent.stores.terms import wide_counts
 
 _PACKED: Final = 1 << 14  # documents packed into one segment at most

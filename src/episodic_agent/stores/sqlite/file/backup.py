@@ -15,9 +15,8 @@ import apsw
 from episodic_agent.errors import InvalidInput, StoreError, StoreUnavailable
 from episodic_agent.protocols import ref_of
 from episodic_agent.schemas import Backup
-from episodic_agent.stores.sqlite.file.connection import SqliteConnections, row, rows
+from episodic_agent.stores.sqlite.file.connection import SqliteConnections, accept, row, rows
 from episodic_agent.stores.sqlite.file.content import altered
-from episodic_agent.stores.sqlite.file.files import accept
 
 _PAGES: Final = 512  # copied at a time
 _LAST_SEQ: Final = 0xFFFFFFFF

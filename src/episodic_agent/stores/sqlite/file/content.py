@@ -6,7 +6,7 @@ from uuid import UUID
 
 import apsw
 
-from episodic_agent.stores.hashing import altered_of
+from episodic_agent.stores.rows import altered_of
 from episodic_agent.stores.sqlite.file.connection import rows
 
 _IN_SPAN: Final = (

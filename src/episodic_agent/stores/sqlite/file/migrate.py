@@ -12,8 +12,7 @@ import apsw
 from episodic_agent.errors import StoreError
 from episodic_agent.lazily import module
 from episodic_agent.stores.migrations import Migration, count_applied, read_migrations
-from episodic_agent.stores.sqlite.file.connection import keep_log, rows
-from episodic_agent.stores.sqlite.file.files import accept, lost_log
+from episodic_agent.stores.sqlite.file.connection import accept, keep_log, lost_log, rows
 
 if TYPE_CHECKING:
     from episodic_agent.core import vectors

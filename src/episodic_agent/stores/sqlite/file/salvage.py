@@ -23,9 +23,8 @@ from episodic_agent.stores.fact_rows import FACT, fact_of
 from episodic_agent.stores.nouns import OBSERVATION, observation_of
 from episodic_agent.stores.rows import to_microseconds
 from episodic_agent.stores.sqlite.file.backup import first_problem
-from episodic_agent.stores.sqlite.file.connection import SqliteOptions, open_connection, row, rows
+from episodic_agent.stores.sqlite.file.connection import SqliteOptions, accept, open_connection, row, rows
 from episodic_agent.stores.sqlite.file.content import altered
-from episodic_agent.stores.sqlite.file.files import accept
 from episodic_agent.stores.sqlite.file.migrate import Migration, migrate
 
 _LAST_SEQ: Final = 0xFFFFFFFF

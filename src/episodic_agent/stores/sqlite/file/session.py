@@ -7,8 +7,7 @@ from uuid import UUID
 import apsw
 
 from episodic_agent.schemas import Scope
-from episodic_agent.stores.keys import keys_of
-from episodic_agent.stores.rows import to_json
+from episodic_agent.stores.rows import keys_of, to_json
 from episodic_agent.stores.sqlite.file.connection import row, rows
 from episodic_agent.stores.tables.dialect import SQLITE, Rows
 from episodic_agent.yielding import CALLERS
