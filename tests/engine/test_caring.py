@@ -260,22 +260,22 @@ def test_what_has_expired_is_never_shown_and_upkeep_erases_it(
     memory = stores()
     remember(memory, clock, apart=0.01)
     mine(memory).add(
-        "The door code of the flat in Lisbon is 8472", thread="lisbon", ttl="2h", timestamp=clock.now
+        "The door code of the flat in Lisbon is 84q72", thread="lisbon", ttl="2h", timestamp=clock.now
     )
     mine(memory).add("Lisbon was lovely, the river most of all", thread="lisbon", timestamp=clock.now)
     mine(memory).flush()
-    assert "8472" in said_of(memory)
+    assert "84q72" in said_of(memory)
     clock.forward(hours=2)
-    assert "8472" not in said_of(memory)
-    assert "8472" not in dumped(
+    assert "84q72" not in said_of(memory)
+    assert "84q72" not in dumped(
         mine(memory).search(QUERY, now=clock.now - timedelta(days=1), suppressed=True)
     )
-    assert "8472" not in dumped(mine(memory).episodes.recent(suppressed=True))
-    assert "8472" not in dumped(mine(memory).episodes.list())
+    assert "84q72" not in dumped(mine(memory).episodes.recent(suppressed=True))
+    assert "84q72" not in dumped(mine(memory).episodes.list())
     memory.upkeep()
     assert [r.reason for r in memory.erasures()] == ["ttl"]
     assert mine(memory).erasures.residue(["The door code of the flat"]) == []
-    assert "8472" not in said_of(memory)
+    assert "84q72" not in said_of(memory)
     assert "the river most of all" in said_of(memory)
     assert mine(memory).retention.get().expiring == 0
     assert sound(memory) == []

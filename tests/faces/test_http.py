@@ -129,12 +129,12 @@ def test_facts_are_told_beside_episodes(taught: None, client: TestClient) -> Non
         "id", "conversation_id", "category", "fact", "keywords", "source_episodic_ids", "valid_at", "invalid_at",
         "score",
     }  # fmt: skip
-    assert (fact["conversation_id"], fact["category"]) == ("ana-42", "relationship")
+    assert (fact["conversation_id"], fact["category"]) == ("ana-42", "identity")
     assert fact["fact"] == f'The user: "{HOME}"'
     assert len(fact["source_episodic_ids"]) == 1
     text = post(client, "retrieve_memory", **asked).text
     # no line of a prompt may look like somebody's turn, and whose memory it is goes without saying
-    assert text.startswith(f'## Known Facts\n- [relationship] "{HOME}" (from 1 episode)\n')
+    assert text.startswith(f'## Known Facts\n- [identity] "{HOME}" (from 1 episode)\n')
     assert "\n\n## Episodic Memories\n" in text
     assert post(client, "retrieve_memory/raw", **asked, semantic_limit=0).json()["semantic"] == []
     assert post(client, "retrieve_memory/raw", **asked, category="goal").json()["semantic"] == []
