@@ -192,7 +192,11 @@ class FactRoom(RoomOf):
         with self._reading(scope, walls) as tx:
             facts, scores = self._known(tx, analysed, vector, told_by)
             facts = _inside(tx, walls, names, facts)
-            about = None if subject is None else _subjects(people_of(tx).shown(subject), scope.user_id)
+            about = (
+                None
+                if subject is None
+                else _subjects(people_of(tx).shown(clean_name(subject) or ""), scope.user_id)
+            )
         cards = [
             FactCard(fact, 0.0 if scores is None else scores[fact.id])
             for fact in facts
