@@ -11,6 +11,7 @@ from builders.embedders import Meeting, TopicEmbedder
 from conftest import After, OpenMemory
 
 from episodic_agent import Memory
+from episodic_agent.engine.files.read import Format, detect
 from episodic_agent.errors import InvalidInput, ProviderUnavailable
 from episodic_agent.testing.models import ScriptedModel
 
@@ -272,3 +273,11 @@ def test_an_export_of_a_newer_version_is_refused(memory: Memory, exported: Path)
     exported.write_text(text, encoding="utf-8")
     with pytest.raises(InvalidInput, match="export version 99"):
         mine(memory).import_file(exported)
+
+
+def test_no_key_of_an_export_of_ours_is_taken_for_a_speaker(exported: Path, tmp_path: Path) -> None:
+    header = exported.read_text(encoding="utf-8").splitlines()[0]
+    later = '{"noun": "fact", "evidence": [{"text": "tea", "from_whom": "a later version"}]}'
+    written = tmp_path / "later.jsonl"
+    written.write_text(f"{header}\n{later}\n", encoding="utf-8")
+    assert detect(written) == Format.OWN

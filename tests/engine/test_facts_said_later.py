@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 from builders.chats import Clock, mine
@@ -100,3 +101,24 @@ def test_a_standing_wish_that_another_takes_the_place_of_later_is_told_until_the
         assert f'- "{older}"' in mine(memory).context("what's the weather like?", max_tokens=300).text
         clock.now = datetime.fromisoformat("2026-11-10T10:00:00+01:00")
         assert f'- "{older}"' not in mine(memory).context("what's the weather like?", max_tokens=300).text
+
+
+def test_what_is_announced_goes_with_an_export(open_memory: OpenMemory, clock: Clock, tmp_path: Path) -> None:
+    older, newer = "My rent is 780 a month", "My rent goes up to 810 a month from January"
+    with open_memory(embedder="hashing", clock=clock) as memory:
+        for day, text in (("2026-09-01", older), ("2026-11-03", newer)):
+            clock.now = datetime.fromisoformat(f"{day}T10:00:00+01:00")
+            mine(memory).add({"content": text, "timestamp": clock.now.isoformat()}, thread=day)
+        mine(memory).flush()
+        facts = {card.fact.value: card.fact for card in mine(memory).facts.list()}
+        (tmp_path / "export.jsonl").write_text("\n".join(mine(memory).export()), encoding="utf-8")
+        other = memory.user("other", new=True)
+        other.import_file(tmp_path / "export.jsonl")
+        brought = {card.fact.value: card.fact for card in other.facts.list()}
+    assert {value: fact.invalid_at for value, fact in brought.items()} == {
+        older: datetime.fromisoformat("2027-01-01T00:00:00+01:00"),
+        newer: None,
+    }
+    assert (
+        brought[newer].evidence[0].begins_at == facts[newer].evidence[0].begins_at == facts[older].invalid_at
+    )

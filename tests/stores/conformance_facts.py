@@ -48,7 +48,7 @@ class FactsConformance(StoreFixture):
     def test_a_fact_comes_back_as_it_was_written_with_a_number_of_its_own(self, store: Store) -> None:
         twice = (make_evidence(at=3), make_evidence("kitchen/1", 'Ça "va" – 日程\0\x1a', at=1, start=5))
         bare = replace(make_evidence(at=9), episode_id=None, learned_at=None, corrects=True, confidence=1.0)
-        bare = replace(bare, from_then=minute(44))
+        bare = replace(bare, begins_at=minute(44))
         facts = [
             make_fact("a", "book\0a table", *twice),
             edited(make_fact("b", "Lisbon"), "Faro"),

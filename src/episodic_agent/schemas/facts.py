@@ -72,7 +72,7 @@ class FactEvidence:
     memory took it in (record time). `corrects` marks words that call an earlier value an error, not a change.
     With `ended_by` the words do not tell the fact but end it: that fact took its place. With `leads_to` they
     do not tell it either: they stand before what was said in that observation, which points to them.
-    `from_then` is when what they announce begins ("810 from January"): until then what they end holds.
+    `begins_at` is when what they announce begins ("810 from January"): until then what they end holds.
     """
 
     observation_id: UUID
@@ -88,7 +88,7 @@ class FactEvidence:
     corrects: bool = False
     ended_by: UUID | None = None
     leads_to: UUID | None = None
-    from_then: datetime | None = None
+    begins_at: datetime | None = None
 
     def __repr__(self) -> str:
         return described(self, self.fact, self.said_at)
@@ -101,7 +101,7 @@ class FactEvidence:
     @property
     def takes_effect(self) -> datetime:
         """Say from when on it holds instead of what it ends."""
-        return self.valid_at if self.from_then is None else max(self.valid_at, self.from_then)
+        return self.valid_at if self.begins_at is None else max(self.valid_at, self.begins_at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,8 +148,8 @@ def evidence_columns(evidence: FactEvidence, fact: Fact) -> tuple[bytes, str]:
         body["ended_by"] = evidence.ended_by.hex
     if evidence.leads_to is not None:
         body["leads_to"] = evidence.leads_to.hex
-    if evidence.from_then is not None:
-        body["from_then"] = to_microseconds(evidence.from_then)
+    if evidence.begins_at is not None:
+        body["begins_at"] = to_microseconds(evidence.begins_at)
     return evidence.observation_id.bytes, to_json(body)
 
 
@@ -172,7 +172,7 @@ def _evidence_of(observation: bytes, text: str, sentence: str, value: str) -> Fa
         corrects=body.get("corrects", False),
         ended_by=None if by is None else id_of(bytes.fromhex(by)),
         leads_to=None if to is None else id_of(bytes.fromhex(to)),
-        from_then=optional_time(body.get("from_then")),
+        begins_at=optional_time(body.get("begins_at")),
     )
 
 

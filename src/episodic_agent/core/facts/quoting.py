@@ -644,7 +644,7 @@ def _candidate(
         episode_id=statement.episode_id,
         learned_at=statement.learned_at,
         confidence=round(judgement.likelihood, 4),
-        from_then=announced_for(statement, quote),
+        begins_at=announced_for(statement, quote),
     )
     mark = blake2b(f"{statement.observation_id}\x1f{start}".encode(), digest_size=6).hexdigest()
     before = None if lead is None else _leading(evidence, *lead)

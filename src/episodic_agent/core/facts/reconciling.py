@@ -273,7 +273,7 @@ def _in_hand(fact: Fact) -> FactEvidence:
         valid_at=fact.valid_at,
         corrects=False,
         ended_by=None,
-        from_then=None,
+        begins_at=None,
     )
 
 

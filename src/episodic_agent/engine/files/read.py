@@ -193,9 +193,10 @@ def _format(opened: Opened, seen: Glimpse, speaker: str | None) -> Format:
             raise InvalidInput(
                 f"{opened.path} is {seen.shape}, in no format this can read; accepted: {ACCEPTED}"
             )
-        if speaker is None:
+        kind = _of_objects(opened, text) if text.startswith("{") else Format.JSON
+        if speaker is None and kind != Format.OWN:
             check_speakers(opened.path, _keys_of_objects(seen), _SPEAKING)
-        return _of_objects(opened, text) if text.startswith("{") else Format.JSON
+        return kind
     if _HTML.match(text):
         raise InvalidInput(
             f"{opened.path} is a page in HTML; export it as JSON or text; accepted: {ACCEPTED}"
