@@ -367,7 +367,7 @@ export interface FactCardPage {
   /** Give it as `cursor` for the next page; null on the last. */ next: string | null;
 }
 
-/** The place where a fact was said: `text[start:end]` of an observation, and how it was put there. `said_at` is when it was said, `valid_at` since when it is so (both event time), `learned_at` when the memory took it in (record time). `corrects` marks words that call an earlier value an error, not a change. With `ended_by` the words do not tell the fact but end it: that fact took its place. With `leads_to` they do not tell it either: they stand before what was said in that observation, which points to them. `from_then` is when what they announce begins ("810 from January"): until then what they end holds. */
+/** The place where a fact was said: `text[start:end]` of an observation, and how it was put there. `said_at` is when it was said, `valid_at` since when it is so (both event time), `learned_at` when the memory took it in (record time). `corrects` marks words that call an earlier value an error, not a change. With `ended_by` the words do not tell the fact but end it: that fact took its place. With `leads_to` they do not tell it either: they stand before what was said in that observation, which points to them. `begins_at` is when what they announce begins ("810 from January"): until then what they end holds. */
 export interface FactEvidence {
   observation_id: string;
   start: number;
@@ -382,7 +382,7 @@ export interface FactEvidence {
   corrects: boolean;
   ended_by: string | null;
   leads_to: string | null;
-  from_then: string | null;
+  begins_at: string | null;
 }
 
 /** A fact that answers a query, with a score in [0, 1] and the threads its evidence lies in. `origin` is the name of the first of them. */
